@@ -1,0 +1,35 @@
+# Everything a newcomer needs: `make map` and `make test`. Installing happens once; a changed requirement repeats it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: map test check bench clean
+
+map: $(VENV)/.run
+	$(BIN)/headatlas map $(ARGS)
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks $(ARGS)
+
+clean:
+	rm -rf $(VENV) build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache
+
+# torch comes first and alone: asked for by another package, pip could take a CUDA build of several gigabytes.
+$(VENV)/.run: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) torch
+	$(INSTALL) --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	$(INSTALL) --editable ".[dev]"
+	touch $@

@@ -1,0 +1,51 @@
+"""headatlas maps what every attention head of a language model is for, and proves it.
+
+>>> import headatlas as ha
+>>> model = ha.load("smollm2")
+>>> atlas = ha.map(model, "cognitive", out="atlas")
+>>> atlas.plot("importance")
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headatlas.atlas import Atlas
+    from headatlas.errors import HeadAtlasError
+    from headatlas.families import Family, alias, register_family
+    from headatlas.heads import HeadModel
+    from headatlas.mapping import map_heads as map
+    from headatlas.models import load
+    from headatlas.suites import load_suite
+    from headatlas.suites.example import Example
+    from headatlas.suites.suite import Suite
+
+# Imported when first used, so that `import headatlas` loads no torch.
+_PUBLIC = {
+    "Atlas": "headatlas.atlas:Atlas",
+    "Example": "headatlas.suites.example:Example",
+    "Family": "headatlas.families:Family",
+    "HeadAtlasError": "headatlas.errors:HeadAtlasError",
+    "HeadModel": "headatlas.heads:HeadModel",
+    "Suite": "headatlas.suites.suite:Suite",
+    "alias": "headatlas.families:alias",
+    "load": "headatlas.models:load",
+    "load_suite": "headatlas.suites:load_suite",
+    "map": "headatlas.mapping:map_heads",
+    "register_family": "headatlas.families:register_family",
+}
+__version__ = "0.1.0"
+__all__ = ["Atlas", "Example", "Family", "HeadAtlasError", "HeadModel", "Suite", "alias", "load", "load_suite", "map", "register_family"]  # fmt: skip # noqa: E501
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'headatlas' has no attribute {name!r}")
+    module, attribute = _PUBLIC[name].split(":")
+    return getattr(import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PUBLIC])

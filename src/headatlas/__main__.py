@@ -1,0 +1,3 @@
+from headatlas.cli import main
+
+main()

@@ -1,0 +1,182 @@
+"""The folder of a run: its maps, its figures, and what is needed to repeat it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from headatlas.errors import HeadAtlasError, unknown
+from headatlas.files import atomic, write_bytes
+from headatlas.stats import Array, half_width, q_values
+
+if TYPE_CHECKING:
+    from headatlas.competence import Competence
+    from headatlas.methods.work import HeadMap
+
+SCHEMA = 1
+
+SCORES = pa.schema(
+    [
+        ("model", pa.string()),
+        ("method", pa.string()),
+        ("measure", pa.string()),  # `importance`: what the answer's log-probability loses without the head
+        ("task", pa.string()),
+        ("seed", pa.int32()),
+        ("layer", pa.int32()),
+        ("head", pa.int32()),
+        ("value", pa.float64()),
+        ("stderr", pa.float64()),  # clustered by group
+        ("p_value", pa.float64()),  # of "no effect", two-sided
+        ("q_value", pa.float64()),  # Benjamini-Hochberg over all measured heads of the map
+    ]
+)
+COMPETENCE = pa.schema(
+    [
+        ("task", pa.string()),
+        ("items", pa.int32()),
+        ("accuracy", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("chance", pa.float64()),
+        ("logprob", pa.float64()),
+        ("margin", pa.float64()),  # null for tasks without distractors
+        ("exact", pa.float64()),
+        ("kept", pa.int32()),
+        ("verdict", pa.string()),
+    ]
+)
+
+
+class Atlas:
+    """Read access to an atlas folder. Tables are pandas frames, loaded when first used."""
+
+    def __init__(self, path: str | Path):
+        self.path = Path(path)
+        self.run: dict[str, Any] = _read_run(self.path)
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        return self._table("scores.parquet")
+
+    @cached_property
+    def competence(self) -> pd.DataFrame:
+        return self._table("competence.parquet")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(layers, heads) of the model."""
+        return self.run["model"]["layers"], self.run["model"]["heads"]
+
+    @cached_property
+    def tasks(self) -> list[str]:
+        return list(dict.fromkeys(self.scores["task"]))
+
+    @cached_property
+    def methods(self) -> list[str]:
+        return list(dict.fromkeys(self.scores["method"]))
+
+    def choose_method(self, name: str | None = None) -> str:
+        """The method asked for; without one, the last that measured every head."""
+        if name is not None:
+            if name not in self.methods:
+                raise unknown("method in this atlas", name, self.methods)
+            return name
+        layers, heads = self.shape
+        maps = self.scores.groupby("method", sort=False)[["layer", "head"]].apply(lambda t: len(t.drop_duplicates()))
+        complete = [method for method in self.methods if maps[method] == layers * heads]
+        return (complete or self.methods)[-1]
+
+    def choose_task(self, name: str) -> str:
+        """A task by its name; case does not matter."""
+        folded = {task.casefold(): task for task in self.tasks}
+        if name.casefold() not in folded:
+            raise unknown("task in this atlas", name, self.tasks)
+        return folded[name.casefold()]
+
+    def table(self, task: str, method: str | None = None, measure: str = "importance") -> pd.DataFrame:
+        """One row a measured head, strongest first: value, stderr, p and q averaged over seeds, and the 95 % interval."""
+        task, method, scores = self.choose_task(task), self.choose_method(method), self.scores
+        chosen = scores[(scores["task"] == task) & (scores["method"] == method) & (scores["measure"] == measure)]
+        mean = chosen.groupby(["layer", "head"], as_index=False)[["value", "stderr", "p_value", "q_value"]].mean()
+        reach = half_width(self.run["groups"][method][task]) * mean["stderr"]
+        mean["low"], mean["high"] = mean["value"] - reach, mean["value"] + reach
+        order = mean["value"].abs().sort_values(ascending=False, kind="stable").index
+        return mean.loc[order].reset_index(drop=True)
+
+    def grid(self, task: str, method: str | None = None, measure: str = "importance") -> Array:
+        """The map of a task as [layer, head]; NaN where a head was not measured."""
+        grid = np.full(self.shape, np.nan)
+        rows = self.table(task, method, measure)
+        grid[rows["layer"], rows["head"]] = rows["value"]
+        return grid
+
+    def plot(self, figure: str = "importance", method: str | None = None, path: str | Path | None = None) -> Any:
+        """Draw a figure; returns the matplotlib figure, and writes it where a path is given."""
+        from headatlas.figures import draw
+
+        return draw(self, figure, method=method, path=path)
+
+    def _table(self, name: str) -> pd.DataFrame:
+        try:
+            return pq.read_table(self.path / name).to_pandas()
+        except FileNotFoundError:
+            command = self.run.get("command") or "headatlas.map"
+            raise HeadAtlasError(
+                f"The atlas {self.path} is not finished: it has no {name}. Continue it with: {command}"
+            ) from None
+        except (OSError, pa.ArrowInvalid) as error:
+            raise HeadAtlasError(f"Cannot read {self.path / name}: {error}. Map again to write it anew.") from None
+
+
+def _read_run(path: Path) -> dict[str, Any]:
+    if not path.is_dir():
+        raise HeadAtlasError(f"There is no folder {path}. Make an atlas with: headatlas map --out {path}")
+    try:
+        run = json.loads((path / "run.json").read_text())
+        version = run["schema"]
+    except FileNotFoundError:
+        raise HeadAtlasError(f"The folder {path} is not an atlas: there is no run.json in it.") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise HeadAtlasError(f"{path / 'run.json'} cannot be read as the description of an atlas.") from None
+    if version != SCHEMA:
+        raise HeadAtlasError(
+            f"The atlas {path} has schema version {version}; this headatlas reads version {SCHEMA}. Use the version of "
+            "headatlas that wrote it, or map again."
+        )
+    return run
+
+
+def write_run(path: Path, run: dict[str, Any]) -> None:
+    write_bytes(path / "run.json", (json.dumps({"schema": SCHEMA, **run}, indent=2) + "\n").encode())
+
+
+def write_scores(path: Path, model: str, maps: Iterable[HeadMap]) -> None:
+    columns: dict[str, list[Any]] = {name: [] for name in SCORES.names}
+    for found in maps:
+        summary = found.summary
+        q = q_values(summary.p_value)
+        for i, (layer, head) in enumerate(found.heads):
+            row = (model, found.method, found.measure, found.task, found.seed, layer, head,
+                   summary.mean[i], summary.stderr[i], summary.p_value[i], q[i])  # fmt: skip
+            for name, value in zip(SCORES.names, row, strict=True):
+                columns[name].append(value)
+    _write_table(path / "scores.parquet", pa.table(columns, schema=SCORES))
+
+
+def write_competence(path: Path, found: Iterable[Competence]) -> None:
+    rows = [asdict(entry) for entry in found]
+    _write_table(path / "competence.parquet", pa.Table.from_pylist(rows, schema=COMPETENCE))
+
+
+def _write_table(path: Path, table: pa.Table) -> None:
+    with atomic(path) as temporary:
+        pq.write_table(table, temporary)

@@ -1,0 +1,43 @@
+"""The command line: one file a command. Nothing heavy is imported before a command runs."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from headatlas.cli import map as map_command
+from headatlas.cli import models, plot, suite, top
+from headatlas.errors import HeadAtlasError, Interrupted, UsageError
+
+app = typer.Typer(
+    help="Map what every attention head of a language model is for, and prove it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # the plain help answers twice as fast
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("map", epilog=map_command.EPILOG)(map_command.run)
+app.command("top")(top.run)
+app.command("plot")(plot.run)
+app.add_typer(suite.app, name="suite")
+app.add_typer(models.app, name="models")
+
+
+def main() -> None:
+    """Exit codes: 0 good, 1 failed, 2 bad usage, 130 interrupted."""
+    try:
+        app()
+    except Interrupted as error:
+        code = _fail(str(error), 130)
+    except UsageError as error:
+        code = _fail(f"Error: {error}", 2)
+    except HeadAtlasError as error:
+        code = _fail(f"Error: {error}", 1)
+    sys.exit(code)
+
+
+def _fail(message: str, code: int) -> int:
+    typer.echo(message, err=True)
+    return code

@@ -1,0 +1,109 @@
+"""headatlas map: measure the heads and write an atlas."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headatlas.errors import Interrupted
+
+if TYPE_CHECKING:
+    from headatlas.atlas import Atlas
+
+EPILOG = """Examples:
+
+  headatlas map                                     the bundled model, the cognitive suite, a few minutes
+
+  headatlas map --model ./llama --preset standard   your model, every head ablated
+
+  headatlas map --suite tasks.jsonl --out mine      your tasks
+
+  headatlas map --task retrieval --method ablate    one task, one method"""
+
+
+def run(
+    model: Annotated[str, typer.Option(help="smollm2 (bundled), a folder, a GGUF file, or a Hub id.")] = "smollm2",
+    suite: Annotated[str, typer.Option(help="A built-in suite or a JSONL task file.")] = "cognitive",
+    method: Annotated[str | None, typer.Option(help="Methods, separated by commas; all of them by default.")] = None,
+    task: Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.")] = None,
+    preset: Annotated[str, typer.Option(help="How much is measured: quick, standard or paper.")] = "quick",
+    out: Annotated[Path, typer.Option(help="The atlas folder; an unfinished run in it is continued.")] = Path("atlas"),
+    limit: Annotated[int | None, typer.Option(help="Examples of each task; the preset's by default.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="Repetitions of what is random; the preset's by default.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="What replaces a removed head: mean (default), zero or resample.")
+    ] = None,
+    level: Annotated[int, typer.Option(help="Difficulty of a built-in suite: 1, 2 or 3.")] = 1,
+    chat: Annotated[bool, typer.Option("--chat", help="Put prompts into the tokenizer's chat template.")] = False,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...")] = None,
+    device_map: Annotated[str | None, typer.Option(help="Passed on to transformers, such as auto.")] = None,
+    dtype: Annotated[str | None, typer.Option(help="float32, bfloat16, float16 or auto.")] = None,
+    trust_remote_code: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
+    ] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")] = False,
+) -> None:
+    """Measure what every head does for every task, and write an atlas."""
+    from headatlas.mapping import map_heads
+    from headatlas.progress import Reporter
+
+    command = shlex.join(["headatlas", *sys.argv[1:]])
+    try:
+        atlas = map_heads(
+            model,
+            suite,
+            [name.strip() for name in method.split(",")] if method else None,
+            tasks=task,
+            preset=preset,
+            out=out,
+            limit=limit,
+            seeds=seeds,
+            baseline=baseline,
+            level=level,
+            chat=chat,
+            load_options={
+                "device": device,
+                "device_map": device_map,
+                "dtype": dtype,
+                "trust_remote_code": trust_remote_code,
+            },
+            command=command,
+            reporter=Reporter(quiet=quiet or json_),
+        )
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted. What was finished is kept; continue with: {command}") from None
+    if json_:
+        _print_json(atlas)
+    elif not quiet:
+        _print(atlas)
+
+
+def _print(atlas: Atlas) -> None:
+    from rich.console import Console
+
+    from headatlas.terminal import competence_table, print_maps
+
+    console = Console(highlight=False)
+    print_maps(console, atlas, atlas.tasks, None)
+    console.print(competence_table(atlas))
+    console.print(f"\nAtlas: {atlas.path}   figure: {atlas.path / 'figures' / 'importance.png'}", soft_wrap=True)
+    console.print(f"Strongest heads: headatlas top {atlas.path} --task '{atlas.tasks[0]}'", soft_wrap=True)
+
+
+def _print_json(atlas: Atlas) -> None:
+    import json
+
+    outcome = {
+        "atlas": str(atlas.path),
+        "tasks": atlas.tasks,
+        "methods": atlas.methods,
+        "cells": atlas.run["cells"],
+        "seconds": atlas.run["seconds"],
+        "competence": json.loads(atlas.competence.to_json(orient="records")),
+    }
+    typer.echo(json.dumps(outcome, indent=2))

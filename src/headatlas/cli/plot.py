@@ -1,0 +1,30 @@
+"""headatlas plot: draw a figure of an atlas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def run(
+    atlas: Annotated[Path, typer.Argument(help="The atlas folder.")],
+    figure: Annotated[str, typer.Option(help="Which figure.")] = "importance",
+    method: Annotated[str | None, typer.Option(help="Which map; the most complete one by default.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A .png, .svg or .pdf file; by default both in the atlas's figures folder.")
+    ] = None,
+) -> None:
+    """Draw a figure again, for instance from another method or as PDF.
+
+    Example: headatlas plot atlas --method ablate --out ablation.pdf
+    """
+    from headatlas.atlas import Atlas
+
+    opened = Atlas(atlas)
+    suffix = f"-{method}" if method else ""
+    folder = opened.path / "figures"
+    for path in [out] if out else [folder / f"{figure}{suffix}.{kind}" for kind in ("png", "svg")]:
+        opened.plot(figure, method, path)
+        typer.echo(path)

@@ -1,0 +1,85 @@
+"""Where each architecture keeps its layers and its attention out-projection. Data, and a function to add more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from headatlas.errors import HeadAtlasError, unknown
+
+
+@dataclass(frozen=True)
+class Family:
+    """The layout of one architecture; paths are dotted attribute names.
+
+    `layers` leads from the causal-LM module to its list of blocks, `out_projection` from a block to the linear map that
+    mixes the heads. The other fields name configuration entries; a missing `head_dim` means hidden size / heads, a
+    missing `kv_heads` means that every query head has keys and values of its own.
+    """
+
+    layers: str
+    out_projection: str
+    heads: str = "num_attention_heads"
+    kv_heads: str = "num_key_value_heads"
+    head_dim: str = "head_dim"
+
+
+_LLAMA = Family("model.layers", "self_attn.o_proj")
+
+FAMILIES: dict[str, Family] = {
+    "llama": _LLAMA,  # also Yi, SmolLM, SmolLM2, TinyLlama, Vicuna: they carry this model type
+    "mistral": _LLAMA,
+    "qwen2": _LLAMA,
+    "qwen3": _LLAMA,
+    "gemma": _LLAMA,
+    "gemma2": _LLAMA,
+    "gemma3_text": _LLAMA,
+    "phi3": _LLAMA,
+    "olmo": _LLAMA,
+    "olmo2": _LLAMA,
+    "granite": _LLAMA,
+    "starcoder2": _LLAMA,
+    "stablelm": _LLAMA,
+    "mixtral": _LLAMA,
+    "qwen2_moe": _LLAMA,
+    "qwen3_moe": _LLAMA,
+    "smollm3": _LLAMA,
+    "cohere": _LLAMA,
+    "gemma3": Family("model.language_model.layers", "self_attn.o_proj"),
+    "phi": Family("model.layers", "self_attn.dense"),
+    "opt": Family("model.decoder.layers", "self_attn.out_proj"),
+    "gpt2": Family("transformer.h", "attn.c_proj"),
+    "gpt_neo": Family("transformer.h", "attn.attention.out_proj"),
+    "gptj": Family("transformer.h", "attn.out_proj"),
+    "gpt_neox": Family("gpt_neox.layers", "attention.dense"),
+    "bloom": Family("transformer.h", "self_attention.dense"),
+    "falcon": Family("transformer.h", "self_attention.dense", kv_heads="num_kv_heads"),
+}
+
+
+def register_family(model_type: str, family: Family) -> None:
+    """Teach headatlas a layout. `model_type` is the one in the model's configuration.
+
+    >>> register_family("my_llama", Family(layers="model.layers", out_projection="self_attn.o_proj"))
+    """
+    FAMILIES[model_type] = family
+
+
+def alias(model_type: str, like: str) -> None:
+    """Declare that `model_type` has the layout of an architecture that is already known."""
+    if like not in FAMILIES:
+        raise unknown("family", like, FAMILIES)
+    register_family(model_type, FAMILIES[like])
+
+
+def family_of(config: Any) -> Family:
+    """The layout for a configuration; an unknown architecture is an error, never a guess."""
+    model_type = getattr(config, "model_type", None)
+    if model_type in FAMILIES:
+        return FAMILIES[model_type]
+    raise HeadAtlasError(
+        f"The architecture {model_type!r} is not known to headatlas: where its layers and its attention out-projection "
+        "are is missing. Register it: headatlas.register_family("
+        f"{model_type!r}, headatlas.Family(layers='model.layers', out_projection='self_attn.o_proj')) with the paths of "
+        f"your model. Known: {', '.join(FAMILIES)}."
+    )

@@ -1,0 +1,41 @@
+"""Files that appear whole or not at all, and plain words when the disk says no."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from headatlas.errors import HeadAtlasError
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """A temporary name beside `path` to write to; synced and renamed at the end, removed if anything fails."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        with open(temporary, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise _plain(path, error) from None
+    finally:
+        temporary.unlink(missing_ok=True) if path.parent.is_dir() else None
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    with atomic(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def _plain(path: Path, error: OSError) -> HeadAtlasError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    why = "there is no room left" if full else error.strerror or str(error)
+    todo = "Make room" if full else "Make it writable or choose another folder"
+    return HeadAtlasError(
+        f"Cannot write {path}: {why}. Nothing that was finished is lost. {todo} and run the same command again."
+    )

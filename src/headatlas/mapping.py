@@ -1,0 +1,235 @@
+"""`headatlas.map`: check everything, then run the methods and write the atlas."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from headatlas import atlas as atlas_files
+from headatlas.atlas import Atlas
+from headatlas.cells import Runner
+from headatlas.competence import competence
+from headatlas.errors import HeadAtlasError, UsageError, unknown
+from headatlas.heads import HeadModel
+from headatlas.methods import METHODS, method_class
+from headatlas.methods.work import Method, Work
+from headatlas.models import load
+from headatlas.progress import Reporter
+from headatlas.scoring import Encoder
+from headatlas.suites import load_suite
+from headatlas.suites.suite import SHARES, SPLITS, Suite
+
+MINIMUM = 12  # examples of a task below which no map is made: nothing could be said about its errors
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How much is measured: examples a task (all when None), share of heads ablated, seeds."""
+
+    limit: int | None
+    share: float
+    seeds: int
+
+
+PRESETS = {
+    "quick": Preset(limit=48, share=0.1, seeds=1),
+    "standard": Preset(limit=120, share=1.0, seeds=1),
+    "paper": Preset(limit=None, share=1.0, seeds=5),
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything a run depends on besides the model and the suite."""
+
+    methods: tuple[Method, ...]
+    preset: str
+    limit: int | None
+    chat: bool
+    split_seed: int = 0
+
+    def settings(self) -> dict[str, Any]:
+        own = asdict(self)
+        own["methods"] = {method.name: asdict(method) for method in self.methods}  # type: ignore[call-overload]
+        return own
+
+
+def map_heads(
+    model: HeadModel | str | Path = "smollm2",
+    suite: Suite | str | Path = "cognitive",
+    methods: Sequence[str | Method] | None = None,
+    *,
+    tasks: Sequence[str] | None = None,
+    preset: str = "quick",
+    out: str | Path = "atlas",
+    limit: int | None = None,
+    seeds: int | None = None,
+    baseline: str | None = None,
+    level: int = 1,
+    chat: bool = False,
+    load_options: Mapping[str, Any] | None = None,
+    command: str | None = None,
+    reporter: Reporter | None = None,
+) -> Atlas:
+    """Map what every head of `model` does for every task of `suite`, and write the atlas to `out`.
+
+    An atlas that is already there is continued: finished cells are reused where their inputs are the same. Nothing is
+    written before everything that was asked for has been checked.
+    """
+    reporter = reporter or Reporter()
+    request = _request(methods, preset, limit, seeds, baseline, chat)
+    chosen = suite if isinstance(suite, Suite) else load_suite(suite, level)
+    chosen = chosen.only(tasks) if tasks else chosen
+    splits = _split(chosen, request)
+    out = _checked_folder(Path(out))
+    if not isinstance(model, HeadModel):
+        model = load(model, reporter=reporter, **(load_options or {}))
+    work = Work(model, splits, Runner(out / "cells", reporter), Encoder(model, chat))
+    _check_all(work)
+    with _locked(out):
+        return _run(work, request, chosen, out, command, reporter)
+
+
+def _request(
+    methods: Sequence[str | Method] | None,
+    preset: str,
+    limit: int | None,
+    seeds: int | None,
+    baseline: str | None,
+    chat: bool,
+) -> Request:
+    if preset not in PRESETS:
+        raise unknown("preset", preset, PRESETS)
+    for name, value in (("limit", limit), ("seeds", seeds)):
+        if value is not None and value < 1:
+            raise UsageError(f"--{name} {value} was asked for; it must be at least 1.")
+    measure = PRESETS[preset] if limit is None else replace(PRESETS[preset], limit=limit)
+    options = {"share": measure.share, "seeds": seeds or measure.seeds, "baseline": baseline}
+    made: list[Method] = []
+    for method in methods if methods is not None else METHODS:
+        if isinstance(method, str):
+            cls = method_class(method)
+            known = {field.name for field in fields(cls)}
+            method = cls(**{key: value for key, value in options.items() if key in known and value is not None})
+        made.append(method)
+    if not made:
+        raise UsageError(f"No method was asked for. Known: {', '.join(METHODS)}.")
+    return Request(tuple(made), preset, measure.limit, chat)
+
+
+def _split(suite: Suite, request: Request) -> dict[str, Suite]:
+    for task in suite.tasks:
+        if (count := len(suite.of(task))) < MINIMUM:
+            raise HeadAtlasError(f"Task {task!r} has {count} examples; a map needs at least {MINIMUM} of every task.")
+    if request.limit is not None and request.limit < MINIMUM:
+        raise UsageError(f"--limit {request.limit} was asked for; a map needs at least {MINIMUM} examples of a task.")
+    splits = suite.split(request.split_seed)
+    if request.limit is None:
+        return splits
+    return {split: splits[split].limit(round(request.limit * SHARES[split]), request.split_seed) for split in SPLITS}
+
+
+def _checked_folder(out: Path) -> Path:
+    """Refuse to write into something that is not ours."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out} is a file; give a folder.")
+    try:
+        if out.is_dir() and any(out.iterdir()) and not (out / "run.json").exists():
+            raise UsageError(f"The folder {out} is not empty and not an atlas. Give an empty or a new folder as --out.")
+        if (out / "run.json").exists():
+            Atlas(out)
+    except OSError as error:
+        raise HeadAtlasError(f"Cannot use the folder {out}: {error.strerror}. Choose another with --out.") from None
+    return out
+
+
+def _check_all(work: Work) -> None:
+    """Everything that could be wrong with the examples or the weights, before anything is written."""
+    for task in work.tasks:
+        for split in SPLITS:
+            for example in work.examples(task, split):
+                work.encoder.encode(example)
+    _ = work.model.fingerprint
+
+
+@contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    from filelock import FileLock, Timeout
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with FileLock(out / ".lock", blocking=False):
+            yield
+    except Timeout:
+        raise HeadAtlasError(f"Another process is writing the atlas {out}. Wait for it or choose another --out.") from None
+    except OSError as error:
+        raise HeadAtlasError(f"Cannot use the folder {out}: {error.strerror}. Choose another with --out.") from None
+
+
+def _run(
+    work: Work, request: Request, suite: Suite, out: Path, command: str | None, reporter: Reporter
+) -> Atlas:
+    from headatlas.figures import write_figures
+
+    started = time.time()
+    description = {
+        "command": command,
+        "model": _describe(work.model),
+        "suite": {
+            "name": suite.name,
+            "fingerprint": suite.fingerprint,
+            "tasks": list(suite.tasks),
+            "examples": {split: len(work.splits[split].examples) for split in SPLITS},
+        },
+        "settings": request.settings(),
+        "seeds": {"split": request.split_seed},
+        "versions": {name: version(name) for name in ("headatlas", "torch", "transformers", "numpy", "scipy")}
+        | {"python": platform.python_version()},
+        "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
+        "finished": None,
+    }
+    atlas_files.write_run(out, description)
+    for name in ("scores.parquet", "competence.parquet"):  # of an earlier run with other settings, perhaps
+        (out / name).unlink(missing_ok=True)
+    found = competence(work)
+    maps = [map_ for method in request.methods for map_ in method.measure(work)]
+    atlas_files.write_competence(out, found)
+    atlas_files.write_scores(out, work.model.name, maps)
+    finished = datetime.now(UTC).isoformat(timespec="seconds")
+    runner = work.runner
+    description |= {
+        "finished": finished,
+        "seconds": round(time.time() - started, 1),
+        "cells": {"computed": runner.computed, "reused": runner.reused},
+        # Groups behind every standard error: intervals are Student's t with one degree of freedom less.
+        "groups": {
+            method.name: {map_.task: map_.summary.groups for map_ in maps if map_.method == method.name}
+            for method in request.methods
+        },
+    }
+    atlas_files.write_run(out, description)
+    reporter.say(f"{runner.computed} cells computed, {runner.reused} reused from {out}.")
+    atlas = Atlas(out)
+    write_figures(atlas)
+    return atlas
+
+
+def _describe(model: HeadModel) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "fingerprint": model.fingerprint,
+        "type": model.model_type,
+        "layers": model.n_layers,
+        "heads": model.n_heads,
+        "kv_heads": model.n_kv_heads,
+        "head_dim": model.head_dim,
+        "dtype": str(model.dtype).removeprefix("torch."),
+        "device": model.device.type,
+    }

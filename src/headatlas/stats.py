@@ -1,0 +1,73 @@
+"""Intervals, p-values and false-discovery control for effects that are clustered by group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean effect of each column, its clustered standard error, the two-sided p-value of "no effect", and the number of
+    groups behind them."""
+
+    mean: Array
+    stderr: Array
+    p_value: Array
+    groups: int
+
+
+def summarise(effects: Array, groups: Sequence[str]) -> Summary:
+    """Mean over examples [example, column] with a standard error that treats examples of a group as one observation.
+
+    Cluster-robust (CR1) variance of the mean; p from Student's t with groups - 1 degrees of freedom.
+    """
+    n = len(effects)
+    codes = np.unique(np.asarray(groups), return_inverse=True)[1]
+    clusters = int(codes.max()) + 1
+    mean = effects.mean(axis=0)
+    sums = np.zeros((clusters, effects.shape[1]))
+    np.add.at(sums, codes, effects - mean)
+    if clusters < 2:
+        return Summary(mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan), clusters)
+    stderr = np.sqrt(clusters / (clusters - 1) * np.square(sums).sum(axis=0)) / n
+    # A head without any effect has mean 0 and error 0: that is no evidence, p = 1.
+    t = np.divide(np.abs(mean), stderr, out=np.where(mean == 0, 0.0, np.inf), where=stderr > 0)
+    return Summary(mean, stderr, 2 * stats.t.sf(t, clusters - 1), clusters)
+
+
+def half_width(groups: int) -> float:
+    """How many standard errors a 95 % interval reaches to each side of a mean over so many groups."""
+    return float(stats.t.ppf(0.975, groups - 1)) if groups > 1 else float("nan")
+
+
+def q_values(p_values: Array) -> Array:
+    """Benjamini-Hochberg adjusted p-values; missing ones stay missing and do not count."""
+    known = np.isfinite(p_values)
+    q = np.full_like(p_values, np.nan)
+    if known.any():
+        q[known] = stats.false_discovery_control(p_values[known])
+    return q
+
+
+def proportion_interval(hits: Array, groups: Sequence[str]) -> tuple[float, float]:
+    """95 % interval of a share of hits (0 or 1 each), clustered by group.
+
+    Wilson's interval with the effective number of observations: what the clustered error implies, never fewer than the
+    groups nor more than the examples. Unlike a bootstrap it does not collapse when all or none are hits.
+    """
+    n, clusters = len(hits), len(set(groups))
+    share = float(np.mean(hits))
+    stderr = summarise(np.asarray(hits, dtype=float)[:, None], groups).stderr[0]
+    implied = share * (1 - share) / stderr**2 if 0 < share < 1 and stderr > 0 else clusters
+    size = float(np.clip(implied, clusters, n))
+    z = stats.norm.ppf(0.975)
+    centre = (share + z**2 / (2 * size)) / (1 + z**2 / size)
+    half = z / (1 + z**2 / size) * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2))
+    return float(max(0.0, centre - half)), float(min(1.0, centre + half))

@@ -1,0 +1,30 @@
+"""Suites of tasks: built in, by name, or read from a task file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headatlas.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from headatlas.suites.suite import Suite
+
+# Name to what it is, in one line.
+SUITES = {"cognitive": "eight cognitive functions, 300 generated examples each"}
+
+
+def load_suite(source: str | Path, level: int = 1) -> Suite:
+    """A built-in suite at a level of difficulty, or the suite in a JSONL task file."""
+    if str(source) in SUITES:
+        from headatlas.suites.cognitive import cognitive
+
+        return cognitive(level=level)
+    path = Path(source).expanduser()
+    if path.is_file():
+        from headatlas.suites.jsonl import read_jsonl
+
+        return read_jsonl(path)
+    if path.suffix or "/" in str(source):
+        raise UsageError(f"There is no task file {str(source)!r}. Built-in suites: {', '.join(SUITES)}.")
+    raise unknown("suite", str(source), SUITES)

@@ -1,0 +1,260 @@
+"""Logical reasoning: the answer follows from the premises by a rule of inference.
+
+Every option is mentioned as often as the answer and in random order, so that neither recency nor mere mention answers;
+the rules are arbitrary, so that knowledge does not answer; and no premise states the conclusion, so that looking it up
+does not answer either.
+
+A text is written with a gap, `@`, in the premise that differs between the prompt and its twin.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from headatlas.suites.cognitive.drafting import Draft, fill
+from headatlas.suites.cognitive.logical_words import (
+    CHOICE_WORLDS,
+    NAME_SETS,
+    OCCASIONS,
+    PEOPLE,
+    ROLE_WORLDS,
+    SCALES,
+    SIGNS,
+    World,
+)
+from headatlas.suites.example import Example
+
+TASK = "Logical Reasoning"
+
+T = TypeVar("T")
+
+
+def universal(rng: random.Random, level: int, question: bool = False) -> Draft:
+    """All A do X; Ben is an A; so Ben does X. Level 3 adds: whatever Ann is, Ben is too."""
+    world = rng.choice(ROLE_WORLDS)
+    size = (3 if question else rng.choice((3, 4)), 4, 5)[level - 1]
+    roles, options = rng.sample(world.roles, size), rng.sample(world.options, size)
+    ben, ann, *others = rng.sample(PEOPLE, 4)
+    every = "" if level == 1 and question else rng.choice(("", "all "))
+    rules = _sentence(f"{every}{role}s {world.they_do} {option}" for role, option in zip(roles, options, strict=True))
+    facts = [f"{ben} is a @."] if level < 3 else [f"{ann} is a @.", f"Whatever {ann} is, {ben} is too."]
+    facts += [f"{name} is a {rng.choice(roles)}." for name in others[: level - 1]]
+    text = _asked(_shuffled(rng, [rules, " ".join(_shuffled(rng, facts))]), world, ben, question)
+    return _draft(rng, text, roles, options, world.name, "universal", question)
+
+
+def ponens(rng: random.Random, level: int, question: bool = False) -> Draft:
+    """If P, Ben does X; P; so Ben does X. Level 3 has two such rules in a row."""
+    world = rng.choice(CHOICE_WORLDS)
+    size = (3, 4, 4)[level - 1]
+    options, occasions, signs = rng.sample(world.options, size), rng.sample(OCCASIONS, size), rng.sample(SIGNS, size)
+    ben = rng.choice(PEOPLE)
+    does, article = _split(world.one_does)
+    pairs = list(zip(options, occasions, strict=True))
+    if level == 3:
+        shown = _listed([f"{sign} if {occasion}" for sign, occasion in zip(signs, occasions, strict=True)], "and")
+        steps = _shuffled(rng, list(zip(options, signs, strict=True)))
+        done = _listed([f"{article}{option} if it shows {sign}" for option, sign in steps], "and")
+        rules = f"The sign shows {shown}. {ben} {does} {done}."
+    elif rng.random() < 0.5:
+        rules = f"{ben} {does} {_listed([f'{article}{option} if {occasion}' for option, occasion in pairs], 'and')}."
+    else:
+        rules = " ".join(f"If {occasion}, {ben} {world.one_does} {option}." for option, occasion in pairs)
+    text = _asked(_shuffled(rng, [rules, "@."]), world, ben, question)
+    facts = [occasion[0].upper() + occasion[1:] for occasion in occasions]
+    return _draft(rng, text, facts, options, world.name, "ponens", question)
+
+
+def elimination(rng: random.Random, level: int, question: bool = False) -> Draft:
+    """Ann does X, Y or Z, but neither X nor Y; so Z. At level 3 some are ruled out because others have them."""
+    world = rng.choice(CHOICE_WORLDS)
+    size = 2 + level
+    listed = rng.sample(world.options, size)
+    right, twin, *rest = rng.sample(listed, size)
+    ann, ben, *others = rng.sample(PEOPLE, 4)
+    do, article = _split(world.they_do)
+    deny, joint = ("avoids", "and") if level == 1 else (f"does not {do}", "or")
+    taken = rest[1:] if level == 3 else []
+    denied = _shuffled(rng, ["@", *(option for option in rest if option not in taken)])
+    premises = [f"{name} {world.one_does} {option}." for name, option in zip(others, taken, strict=False)]
+    premises = _shuffled(rng, [*premises, f"{ann} {deny} {article}{_listed(denied, joint)}."])
+    # The answer is denied of somebody else, so that it is mentioned as often as the rest. That premise comes last only
+    # as often as chance has it, so that the last option mentioned is no clue.
+    place = len(premises) if rng.random() < 1 / size else rng.randrange(len(premises))
+    premises.insert(place, f"{ben} {deny} {article}{right}.")
+    people = [ann, ben, *others] if level == 3 else [ann, ben]
+    unlike = ", and no two of them choose the same" if level == 3 else ""
+    head = f"{_listed(_shuffled(rng, people), 'and')} each {do} {article}{_listed(listed, 'or')}{unlike}."
+    text = _asked([head, *premises], world, ann, question)
+    return _draft(rng, text, (twin, right), (right, twin, *rest), world.name, "elimination", question)
+
+
+def only(rng: random.Random, level: int) -> Draft:
+    """Only A do X; Ben does X; so Ben is an A. Level 3 adds: whatever Ann does, Ben does too."""
+    world = rng.choice(ROLE_WORLDS)
+    size = (rng.choice((3, 4)), 4, 5)[level - 1]
+    roles, options = rng.sample(world.roles, size), rng.sample(world.options, size)
+    ben, ann, *others = rng.sample(PEOPLE, 4)
+    rules = _sentence(f"only {role}s {world.they_do} {option}" for role, option in zip(roles, options, strict=True))
+    facts = [f"{ben} {world.one_does} @."]
+    if level == 3:
+        facts = [f"{ann} {world.one_does} @.", f"Whatever {ann} does, {ben} does too."]
+    facts += [f"{name} {world.one_does} {rng.choice(options)}." for name in others[: level - 1]]
+    text = _shuffled(rng, [rules, " ".join(_shuffled(rng, facts))])
+    return _draft(rng, " ".join([*text, f"So {ben} is a"]), options, roles, world.name, "only")
+
+
+def tollens(rng: random.Random, level: int) -> Draft:
+    """All A do X; Ben does not do X; so Ben is no A: one role is left."""
+    world = rng.choice(ROLE_WORLDS)
+    size = 2 + level
+    pairs = list(zip(rng.sample(world.roles, size), rng.sample(world.options, size), strict=True))
+    (right, right_does), (twin, twin_does), *rest = rng.sample(pairs, size)
+    ben, ann = rng.sample(PEOPLE, 2)
+    do, article = _split(world.they_do)
+    every = "" if level == 1 else "all "
+    rules = _sentence(f"{every}{role}s {world.they_do} {option}" for role, option in pairs)
+    denied = _shuffled(rng, ["@", *(option for _, option in rest)])
+    facts = [f"{ben} is one of them but does not {do} {article}{_listed(denied, 'or')}."]
+    if level == 3:
+        others = [option for _, option in rng.sample(pairs, 2)]
+        facts.append(f"{ann} is one of them but does not {do} {article}{_listed(others, 'or')}.")
+    text = " ".join([rules, *_shuffled(rng, facts), f"So {ben} is a"])
+    roles = (right, twin, *(role for role, _ in rest))
+    return _draft(rng, text, (twin_does, right_does), roles, world.name, "tollens")
+
+
+def order(rng: random.Random, level: int, question: bool = False) -> Draft:
+    """A is taller than B, B is taller than C; so the tallest is A. Level 3 adds a second, useless scale."""
+    number = rng.randrange(len(NAME_SETS))
+    chain = rng.sample(NAME_SETS[number], 2 + level)  # tallest first
+    (more, most, less, least), useless = rng.sample(SCALES, 2)
+    upwards = rng.random() < 0.5
+    # The ends of the chain are named once in it, the others twice; the friends make up for that. In the twin the ends
+    # change places.
+    inner = ["@", *chain[1:-1], "#"]
+    premises = []
+    for above, below in zip(inner, inner[1:], strict=False):
+        flip = upwards if level == 1 else rng.random() < 0.5
+        premises.append(f"{below} is {less} than {above}." if flip else f"{above} is {more} than {below}.")
+    premises.append("{} and {} are friends.".format(*_shuffled(rng, [chain[0], chain[-1]])))
+    if level == 3:
+        extra = rng.sample(chain, 4)
+        premises += [f"{extra[i]} is {useless[0]} than {extra[i + 1]}." for i in (0, 2)]
+    asks_top = rng.random() < 0.5
+    asked = most if asks_top else least
+    text = " ".join(_shuffled(rng, premises))
+    text = f"Question: {text} Who is the {asked}? Answer:" if question else f"{text} So the {asked} is"
+    ends = (chain[0], chain[-1])
+    options = [*ends, *chain[1:-1]] if asks_top else [*reversed(ends), *chain[1:-1]]
+    prompt, twin_prompt = (text.replace("@", a).replace("#", b) for a, b in (ends, ends[::-1]))
+    return Draft(
+        prompt=prompt,
+        answer=f" {options[0]}",
+        distractors=_wrong(rng, options),
+        twin_prompt=twin_prompt,
+        twin_answer=f" {options[1]}",
+        group=f"logical-reasoning/names-{number}",
+        template="order-question" if question else "order",
+    )
+
+
+def copying(rng: random.Random, level: int) -> Draft:
+    """Ann does the same as Ben, Ben the same as Kim, and Kim does X; so Ann does X."""
+    world = rng.choice(CHOICE_WORLDS)
+    size = 2 + level
+    options = rng.sample(world.options, size)
+    names = rng.sample(PEOPLE, size + 1 + level)
+    doers, (ann, *links) = names[:size], names[size:]
+    deeds = _sentence(f"{name} {world.one_does} {option}" for name, option in zip(doers, options, strict=True))
+    copied = [ann, *links[: 1 + level // 3], "@"]
+    facts = [f"{copier} copies {model}." for copier, model in zip(copied, copied[1:], strict=False)]
+    facts += [f"{copier} copies {rng.choice(doers)}." for copier in links[1 + level // 3 :]]
+    text = _shuffled(rng, [deeds, " ".join(_shuffled(rng, facts))])
+    return _draft(rng, " ".join([*text, f"So {ann} {world.one_does}"]), doers, options, world.name, "copying")
+
+
+def universal_question(rng: random.Random, level: int) -> Draft:
+    """`universal` as a question."""
+    return universal(rng, level, question=True)
+
+
+def ponens_question(rng: random.Random, level: int) -> Draft:
+    """`ponens` as a question."""
+    return ponens(rng, level, question=True)
+
+
+def elimination_question(rng: random.Random, level: int) -> Draft:
+    """`elimination` as a question."""
+    return elimination(rng, level, question=True)
+
+
+def order_question(rng: random.Random, level: int) -> Draft:
+    """`order` as a question."""
+    return order(rng, level, question=True)
+
+
+MAKERS = (
+    universal, ponens_question, elimination, only, order_question, copying, universal_question, tollens, ponens, order,
+    elimination_question,
+)  # fmt: skip
+
+
+def generate(seed: int, n: int, level: int) -> list[Example]:
+    return fill(TASK, MAKERS, seed, n, level)
+
+
+def _draft(
+    rng: random.Random,
+    text: str,
+    fillers: Sequence[str],
+    options: Sequence[str],
+    group: str,
+    template: str,
+    question: bool = False,
+) -> Draft:
+    """The draft whose gap is filled by one filler and its twin's by another; each filler makes its own option right."""
+    right, twin = rng.sample(range(len(fillers)), 2) if len(fillers) > 2 else (0, 1)
+    chosen = [options[right], options[twin], *(o for i, o in enumerate(options) if i not in (right, twin))]
+    return Draft(
+        prompt=text.replace("@", fillers[right]),
+        answer=f" {chosen[0]}",
+        distractors=_wrong(rng, chosen),
+        twin_prompt=text.replace("@", fillers[twin]),
+        twin_answer=f" {chosen[1]}",
+        group=f"logical-reasoning/{group}",
+        template=f"{template}-question" if question else template,
+    )
+
+
+def _wrong(rng: random.Random, options: Sequence[str]) -> tuple[str, ...]:
+    """At most three wrong options: the answer is the first of `options`, the twin's answer the second."""
+    others = rng.sample(options[2:], min(2, len(options) - 2))
+    return tuple(f" {option}" for option in _shuffled(rng, [options[1], *others]))
+
+
+def _asked(premises: Sequence[str], world: World, name: str, question: bool) -> str:
+    """The premises, and what is asked about this person."""
+    text = " ".join(premises)
+    return f"Question: {text} {world.question.format(name)} Answer:" if question else f"{text} So {name} {world.one_does}"
+
+
+def _split(phrase: str) -> tuple[str, str]:
+    """The verb and its article, which a list of options has once for all: ("play", "the ") for "play the"."""
+    verb, _, last = phrase.rpartition(" ")
+    return (verb, f"{last} ") if last in ("a", "the") else (phrase, "")
+
+
+def _shuffled(rng: random.Random, items: Sequence[T]) -> list[T]:
+    return rng.sample(items, len(items))
+
+
+def _listed(items: Sequence[str], joint: str) -> str:
+    return f"{', '.join(items[:-1])} {joint} {items[-1]}" if len(items) > 1 else items[0]
+
+
+def _sentence(clauses: Iterable[str]) -> str:
+    text = _listed(list(clauses), "and")
+    return f"{text[0].upper()}{text[1:]}."

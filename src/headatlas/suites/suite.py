@@ -1,0 +1,119 @@
+"""A suite: examples of several tasks, split by group into fit, choose and evaluate."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from headatlas.errors import HeadAtlasError, unknown
+from headatlas.suites.example import Example
+
+# What each split is for: `fit` nominates heads and estimates baselines, `choose` measures and tunes what was
+# nominated, `evaluate` is only ever used to test a finished map.
+SHARES = {"fit": 0.4, "choose": 0.3, "evaluate": 0.3}
+SPLITS = tuple(SHARES)
+
+
+def _rank(seed: int, text: str) -> str:
+    """A fixed pseudo-random order that does not depend on the order of the file."""
+    return hashlib.sha256(f"{seed}:{text}".encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A named set of examples. Ids are unique; tasks keep the order in which they first appear."""
+
+    name: str
+    examples: tuple[Example, ...]
+
+    def __post_init__(self) -> None:
+        if not self.examples:
+            raise HeadAtlasError(f"Suite {self.name!r} has no examples.")
+        repeated = [key for key, count in Counter(e.id for e in self.examples).items() if count > 1]
+        if repeated:
+            raise HeadAtlasError(f"Suite {self.name!r} uses the id {repeated[0]!r} more than once; ids must be unique.")
+
+    @cached_property
+    def tasks(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(example.task for example in self.examples))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of every field of every example, in order."""
+        digest = hashlib.sha256()
+        for example in self.examples:
+            digest.update(example.model_dump_json().encode() + b"\n")
+        return digest.hexdigest()[:16]
+
+    def of(self, task: str) -> tuple[Example, ...]:
+        return tuple(example for example in self.examples if example.task == task)
+
+    def only(self, tasks: Iterable[str]) -> Suite:
+        """The suite restricted to the named tasks (case does not matter), in the suite's own order."""
+        folded = {task.casefold(): task for task in self.tasks}
+        for task in (names := list(tasks)):
+            if task.casefold() not in folded:
+                raise unknown("task", task, self.tasks)
+        wanted = {folded[task.casefold()] for task in names}
+        return Suite(self.name, tuple(e for e in self.examples if e.task in wanted))
+
+    def split(self, seed: int = 0) -> dict[str, Suite]:
+        """Cut into `fit`, `choose`, `evaluate`; a group is never shared, not even between tasks.
+
+        Groups are taken in a hashed order and each goes to the split that its tasks miss most.
+        """
+        members: dict[str, list[Example]] = defaultdict(list)
+        for example in self.examples:
+            members[example.group].append(example)
+        self._check_splittable()
+        totals = Counter(example.task for example in self.examples)
+        filled: dict[str, Counter[str]] = {split: Counter() for split in SPLITS}
+        home: dict[str, str] = {}
+        for group in sorted(members, key=lambda name: _rank(seed, name)):
+            counts = Counter(example.task for example in members[group])
+
+            def missing(split: str, counts: Counter[str] = counts) -> float:
+                return sum(n * (SHARES[split] - filled[split][task] / totals[task]) for task, n in counts.items())
+
+            home[group] = max(SPLITS, key=missing)
+            filled[home[group]].update(counts)
+        for split in SPLITS:
+            empty = [task for task in self.tasks if not filled[split][task]]
+            if empty:
+                raise HeadAtlasError(
+                    f"Task {empty[0]!r} of suite {self.name!r} has no group left for the {split!r} split: its groups "
+                    "are too few or too unequal. Use smaller groups, or more of them."
+                )
+        return {
+            split: Suite(self.name, tuple(e for e in self.examples if home[e.group] == split)) for split in SPLITS
+        }
+
+    def _check_splittable(self) -> None:
+        for task in self.tasks:
+            groups = {example.group for example in self.of(task)}
+            if len(groups) < len(SPLITS):
+                raise HeadAtlasError(
+                    f"Task {task!r} of suite {self.name!r} has {len(groups)} group(s) and cannot be split into "
+                    f"{', '.join(SPLITS)}: at least {len(SPLITS)} are needed. Give examples that share a fact the "
+                    "same `group` and all others different ones."
+                )
+
+    def limit(self, per_task: int, seed: int = 0) -> Suite:
+        """At most `per_task` examples of each task, from as many groups as possible."""
+        kept: set[str] = set()
+        for task in self.tasks:
+            queues: dict[str, list[Example]] = defaultdict(list)
+            for example in sorted(self.of(task), key=lambda e: _rank(seed, e.id)):
+                queues[example.group].append(example)
+            turns = ((i, _rank(seed, group), e.id) for group, queue in queues.items() for i, e in enumerate(queue))
+            kept.update(example_id for _, _, example_id in sorted(turns)[:per_task])
+        return Suite(self.name, tuple(e for e in self.examples if e.id in kept))
+
+
+def to_jsonl(examples: Iterable[Example]) -> str:
+    """The task-file form; absent fields are left out."""
+    return "".join(json.dumps(e.model_dump(exclude_none=True), ensure_ascii=False) + "\n" for e in examples)

@@ -18,6 +18,7 @@ TASK = "Inference"
 
 MEN = ("Tom", "Mark", "Jack", "Peter", "David", "Paul", "John", "James", "Robert", "Daniel", "George", "Henry")
 WOMEN = ("Anna", "Lucy", "Emma", "Sarah", "Alice", "Mary", "Kate", "Julia", "Laura", "Helen", "Rachel", "Emily")
+PEOPLE = MEN + WOMEN
 HE = {"he": "he", "him": "him", "his": "his", "He": "He"}
 SHE = {"he": "she", "him": "her", "his": "her", "He": "She"}
 DISMISSALS = ("", "But that is another story. ", "But that is another story, and it does not matter here. ")
@@ -37,26 +38,27 @@ def _topic(clue: str) -> str:
 def _maker(name: str, kind: Kind, form: int) -> Maker:
     """A maker for one kind and one form: 0 and 1 are statements to complete, 2 is a question."""
     template = f"{name}-{('stated', 'concluded', 'asked')[form]}"
+    ending = f"{kind.question} Answer: {kind.reply}" if form == 2 else kind.stems[form]
+    opening = "Question: " if form == 2 else ""
+    # For every situation, plain and subtle: the thing it is about, and the text of its two sides.
+    clues = [[(_topic(clue), side(clue, 0), side(clue, 1)) for clue in (s.plain, s.subtle)] for s in kind.situations]
 
     def make(rng: random.Random, level: int) -> Draft:
         number = rng.randrange(len(kind.situations))
         situation = kind.situations[number]
-        name_, other = rng.sample(MEN + WOMEN, 2)
+        person, other = rng.sample(PEOPLE, 2)
         subtle = level == 3 or (level == 2 and rng.random() < 0.5)
-        clue = situation.subtle if subtle else situation.plain
+        topic, *sides = clues[number][subtle]
         words = {
-            "n": name_, "m": other, "d": rng.choice(situation.wrong), "t": _topic(clue),
-            **(HE if name_ in MEN else SHE),
+            "n": person, "m": other, "d": rng.choice(situation.wrong), "t": topic,
+            **(HE if person in MEN else SHE),
         }  # fmt: skip
         # The aside names a wrong word, so that a word's presence is no evidence for it.
         aside = kind.aside + " " if level == 3 or (level == 2 and not subtle) else ""
         aside += rng.choice(DISMISSALS) if level == 3 else ""
 
         def prompt(which: int) -> str:
-            text = aside + side(clue, which)
-            if form == 2:
-                return f"Question: {text} {kind.question} Answer: {kind.reply}".format(**words)
-            return f"{text} {kind.stems[form]}".format(**words)
+            return f"{opening}{aside}{sides[which]} {ending}".format_map(words)
 
         which = rng.randrange(2)
         answer, twin_answer = situation.answers[which], situation.answers[1 - which]

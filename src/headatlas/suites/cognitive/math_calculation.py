@@ -38,9 +38,9 @@ SCENE = (
     ("{name} sits at the table with a pencil.", "{name} stands at the board in class.", "{name} is doing the homework.",
      "{name} opens the exercise book.", "{name} helps a friend with a task.", "{name} has more work to do."),
     ("The room is quiet.", "Nobody is talking.", "The window is open.", "It is warm, and the door stands wide open."),
-    ("The teacher is in no hurry.", "There is no paper left.", "The bell will ring, but not just yet.", "The page is full."),
+    ("The teacher is in no hurry.", "No paper is left.", "The bell will ring, but not just yet.", "The page is full."),
     ("Everyone may think for a while.", "The task has to be done in the head.", "A friend is looking on."),
-    ("This task looks harder than it really is.", "The task is like the one last week.", "Such a task is new."),
+    ("This task looks harder than it really is.", "The class has seen such tasks.", "Such a task is new."),
     ("So it goes like this.", "And now the work can really begin.", "The task is this."),
 )  # fmt: skip
 STORY = (
@@ -329,7 +329,7 @@ def packs(rng: random.Random, level: int) -> Draft:
     def write(n: Numbers) -> str:
         if level == 1:
             return f"{name} has {n[0]} {holder} with {n[1]} {item} in each. The number of {item} is {n[0]} x {n[1]} ="
-        told = f"{name} has {n[0]} {holder} and then puts {n[1]} {item} into each of them."
+        told = f"{name} has {n[0]} empty {holder} and puts {n[1]} {item} into each of them."
         return f"{story}{told} The number of {item} needed for this is"
 
     return _draft(rng, level, "packs", PRODUCT, write)
@@ -350,7 +350,7 @@ def share(rng: random.Random, level: int) -> Draft:
 def ask_extreme(rng: random.Random, level: int) -> Draft:
     """The largest or smallest of four numbers; in the twin the answer is moved to the other end."""
     scene = _scene(rng, level)
-    low, high = ((2, 19), (21, 99), (101, 999))[level - 1]
+    low, high = ((1, 9), (11, 99), (101, 999))[level - 1]
     numbers = rng.sample(range(low + 1, high), OPTIONS)
     word, pick, end = rng.choice((("largest", max, low), ("smallest", min, high)))
     answer = pick(numbers)

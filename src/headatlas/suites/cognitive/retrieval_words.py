@@ -43,14 +43,14 @@ SCENES = (
 
 # Sentences without any fact that is asked for.
 FILLERS = (
-    "It rained all day.",
-    "Nobody was in a hurry.",
-    "The evening was very quiet.",
-    "A bird sang somewhere outside.",
-    "Later the sun came out again.",
-    "The street was almost empty.",
-    "There was not much wind.",
-    "It was getting late.",
+    "It rains all day.",
+    "Nobody is in a hurry.",
+    "The evening is very quiet.",
+    "A bird sings somewhere outside.",
+    "Later the sun comes out again.",
+    "The street is almost empty.",
+    "There is not much wind.",
+    "It is getting late.",
 )
 
 # Things that can be owned, carried and kept in a box. A set is a group.

@@ -11,11 +11,9 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from headatlas.suites.cognitive import syntactic_words as words
 from headatlas.suites.cognitive.drafting import Draft, Maker, fill
-from headatlas.suites.cognitive.syntactic_words import (
-    CASES, DAYS, DETERMINERS, NEAR, NEGATIVE, OBJECTS, OFTEN, OPENINGS, PLURAL_HELPERS, POLAR, QUESTIONS, REFLEXIVES, SCENES,
-    SINGULAR_HELPERS, WHEN, Scene, gerund, past, plural,
-)  # fmt: skip
+from headatlas.suites.cognitive.syntactic_words import Scene, gerund, past, plural
 from headatlas.suites.example import Example
 
 TASK = "Syntactic Understanding"
@@ -35,52 +33,36 @@ class Pair:
 Core = Callable[[random.Random, Scene, int], Pair]
 
 
-def _number(noun: str, many: bool) -> str:
-    return plural(noun) if many else noun
-
-
-def _roles(rng: random.Random, scene: Scene) -> tuple[str, str]:
-    """The two roles in random order: the head of the sentence, and the one that stands in its way."""
-    return (scene.role, scene.other_role) if rng.random() < 0.5 else (scene.other_role, scene.role)
-
-
-def _finite(rng: random.Random, scene: Scene, many: bool) -> tuple[str, str, tuple[str, ...]]:
-    """A verb in the asked number, the same verb in the other number, and three wrong forms."""
-    verb, other = rng.sample((scene.verb, scene.other_verb), 2)
-    if many:
-        return verb, plural(verb), (plural(verb), plural(other), gerund(verb))
-    return plural(verb), verb, (verb, other, gerund(verb))
-
-
 def agreement_past_phrase(rng: random.Random, scene: Scene, level: int) -> Pair:
     """The verb agrees with the head, not with the nouns of the phrase in between."""
-    head, between = _roles(rng, scene)
+    head, between = words.roles(rng, scene)
     many, between_many = rng.random() < 0.5, rng.random() < 0.5
-    near, often = rng.choice(NEAR), rng.choice(OFTEN)
-    things = _number(scene.thing, rng.random() < 0.5)
+    near, often = rng.choice(words.NEAR), rng.choice(words.OFTEN)
+    things = words.number(scene.thing, rng.random() < 0.5)
     tail = ("", f" at the {scene.place}", f" who carried the {things} across the {scene.place} last week")[level - 1]
 
     def sentence(number: bool) -> str:
-        return f"The {_number(head, number)} {near} the {_number(between, between_many)}{tail} {often}"
+        return f"The {words.number(head, number)} {near} the {words.number(between, between_many)}{tail} {often}"
 
-    answer, twin_answer, wrong = _finite(rng, scene, many)
+    answer, twin_answer, wrong = words.finite(rng, scene, many)
     return Pair(sentence(many), answer, wrong, sentence(not many), twin_answer)
 
 
 def agreement_past_clause(rng: random.Random, scene: Scene, level: int) -> Pair:
     """The verb agrees with the head, not with the subject of the relative clause in between."""
-    head, between = _roles(rng, scene)
+    head, between = words.roles(rng, scene)
     many, between_many = rng.random() < 0.5, rng.random() < 0.5
-    often, met = rng.choice(OFTEN), rng.choice(("met", "saw", "visited"))
-    things = _number(scene.thing, rng.random() < 0.5)
-    by = ("", f" {rng.choice(NEAR)} the {scene.place}", f" beside the {things} at the {scene.place} {met} and thanked")
-    when = rng.choice(("yesterday", "last week", "this morning"))
-    clause = f"who the {_number(between, between_many)}" + (by[2] if level == 3 else f" {met}{by[level - 1]}")
+    often, met = rng.choice(words.OFTEN), rng.choice(("met", "saw", "visited"))
+    when, near = rng.choice(("yesterday", "last week", "this morning")), rng.choice(words.NEAR)
+    things = words.number(scene.thing, rng.random() < 0.5)
+    beside = f" {near} the {things} at the {scene.place}" if level == 3 else ""
+    done = (met, f"{met} {near} the {scene.place}", f"{met} and thanked")[level - 1]
+    clause = f"who the {words.number(between, between_many)}{beside} {done}"
 
     def sentence(number: bool) -> str:
-        return f"The {_number(head, number)} {clause} {when} {often}"
+        return f"The {words.number(head, number)} {clause} {when} {often}"
 
-    answer, twin_answer, wrong = _finite(rng, scene, many)
+    answer, twin_answer, wrong = words.finite(rng, scene, many)
     return Pair(sentence(many), answer, wrong, sentence(not many), twin_answer)
 
 
@@ -88,41 +70,35 @@ def agreement_of_things(rng: random.Random, scene: Scene, level: int) -> Pair:
     """A helping verb (is, was, has) agrees with the head, not with the other things named after it."""
     head, between = rng.sample((scene.thing, scene.other_thing), 2)
     many, between_many = rng.random() < 0.5, rng.random() < 0.5
-    near, kind = rng.choice(NEAR), rng.choice(("old", "new", "small", "large"))
-    roles = _number(scene.role, rng.random() < 0.5)
+    near, kind = rng.choice(words.NEAR), rng.choice(("old", "new", "small", "large"))
+    roles = words.number(scene.role, rng.random() < 0.5)
     tail = ("", f" at the {scene.place}", f" that the {roles} brought to the {scene.place} last year")[level - 1]
 
     def sentence(number: bool) -> str:
-        return f"The {kind} {_number(head, number)} {near} the {_number(between, between_many)}{tail}"
+        return f"The {kind} {words.number(head, number)} {near} the {words.number(between, between_many)}{tail}"
 
     which = rng.randrange(3)
-    right, wrong = (PLURAL_HELPERS, SINGULAR_HELPERS) if many else (SINGULAR_HELPERS, PLURAL_HELPERS)
+    right, wrong = (words.PLURAL_HELPERS, words.SINGULAR_HELPERS)[:: 1 if many else -1]
     return Pair(sentence(many), right[which], wrong, sentence(not many), wrong[which])
 
 
 def agreement_of_joined(rng: random.Random, scene: Scene, level: int) -> Pair:
     """Two subjects joined by "and" take a plural verb; one subject near another does not."""
-    head, between = _roles(rng, scene)
+    head, between = words.roles(rng, scene)
     many = rng.random() < 0.5
-    near, often = rng.choice(("near", "behind", "beside")), rng.choice(OFTEN)
+    near, often = rng.choice(("near", "behind", "beside")), rng.choice(words.OFTEN)
     tail = ("", f" from the {scene.place}", f" who brought the {plural(scene.thing)} to the {scene.place}")[level - 1]
 
     def sentence(joined: bool) -> str:
         return f"The {head} {'and' if joined else near} the {between}{tail} {often}"
 
-    answer, twin_answer, wrong = _finite(rng, scene, many)
+    answer, twin_answer, wrong = words.finite(rng, scene, many)
     return Pair(sentence(many), answer, wrong, sentence(not many), twin_answer)
-
-
-def _people(rng: random.Random, scene: Scene) -> list[tuple[str, str]]:
-    """Those who stand in the scene, each with the reflexive that goes with them, in random order."""
-    group = plural(rng.choice((scene.role, scene.other_role)))
-    return rng.sample([(scene.he, "himself"), (scene.she, "herself"), (f"the {group}", "themselves")], 3)
 
 
 def reflexive_in_clause(rng: random.Random, scene: Scene, level: int) -> Pair:
     """The reflexive takes the subject of its own clause, not that of the clause around it."""
-    inner, outer, third = _people(rng, scene)
+    inner, outer, third = words.people(rng, scene)
     speaker = rng.choice((("I", "myself"), ("we", "ourselves"), ("you", "yourself")))
     inner, outer = rng.choice(((inner, outer), (inner, outer), (inner, speaker), (speaker, outer)))
     said = rng.choice(("said", "thought", "knew", "believed"))
@@ -132,68 +108,59 @@ def reflexive_in_clause(rng: random.Random, scene: Scene, level: int) -> Pair:
     def sentence(first: str, second: str) -> str:
         return _capital(f"{first} {said} that{aside[level - 1]} {second} {scene.hurt}")
 
-    wrong = (outer[1], third[1], rng.choice([r for r in REFLEXIVES if r not in (inner[1], outer[1], third[1])]))
+    wrong = (outer[1], third[1], rng.choice([r for r in words.REFLEXIVES if r not in (inner[1], outer[1], third[1])]))
     return Pair(sentence(outer[0], inner[0]), inner[1], wrong, sentence(inner[0], outer[0]), outer[1])
 
 
 def reflexive_past_clause(rng: random.Random, scene: Scene, level: int) -> Pair:
     """The reflexive takes the subject, not the nearer name inside the relative clause."""
-    first, second, third = _people(rng, scene)
+    first, second, third = words.people(rng, scene)
     met = rng.choice(("met", "saw", "knew"))
     more = ("", f" at the {scene.place}", f" long before {third[0]} came to the {scene.place}")[level - 1]
 
     def sentence(head: str, other: str) -> str:
         return _capital(f"{head}, who {met} {other}{more}, {scene.hurt}")
 
-    wrong = (second[1], third[1], rng.choice(REFLEXIVES[3:]))
+    wrong = (second[1], third[1], rng.choice(words.REFLEXIVES[3:]))
     return Pair(sentence(first[0], second[0]), first[1], wrong, sentence(second[0], first[0]), second[1])
-
-
-def _polar(rng: random.Random, negated: bool) -> tuple[str, str, tuple[str, ...]]:
-    """A word for the asked polarity, its partner, and wrong ones: a second negation, or "any" without a licence."""
-    licensed = rng.choice(POLAR)
-    free = licensed.replace("any", "some")
-    if negated:
-        return licensed, free, NEGATIVE
-    return free, licensed, (licensed, *rng.sample([word for word in POLAR if word != licensed], 2))
 
 
 def some_or_any(rng: random.Random, scene: Scene, level: int) -> Pair:
     """ "Any" needs a negation before it; "some" stands without one."""
-    head, between = _roles(rng, scene)
+    head, between = words.roles(rng, scene)
     negated = rng.random() < 0.5
     find = rng.choice(("see", "find", "hear", "want", "bring", "need"))
-    near = rng.choice(NEAR)
+    near = rng.choice(words.NEAR)
     tail = ("", f" {near} the {between}", f" who met the {plural(between)} {near} the {scene.place}")[level - 1]
-    when = rng.choice(DAYS)
+    when = rng.choice(words.DAYS)
 
     def sentence(negative: bool) -> str:
         return f"{when} the {head}{tail} did {'not' if negative else 'also'} {find}"
 
-    answer, twin_answer, wrong = _polar(rng, negated)
+    answer, twin_answer, wrong = words.polar(rng, negated)
     return Pair(sentence(negated), answer, wrong, sentence(not negated), twin_answer)
 
 
 def scope_of_not(rng: random.Random, scene: Scene, level: int) -> Pair:
     """A negation inside the relative clause does not license "any" after it; one in the main clause does."""
-    head, between = _roles(rng, scene)
+    head, between = words.roles(rng, scene)
     negated = rng.random() < 0.5
     find = rng.choice(("see", "find", "hear", "want", "need"))
-    near = rng.choice(NEAR)
+    near = rng.choice(words.NEAR)
     tail = ("", f" {near} the {between}", f" {near} the {plural(between)} who came to the {scene.place}")[level - 1]
 
     def sentence(negative: bool) -> str:
         inside, outside = ("also", "not") if negative else ("not", "also")
         return f"The {head} who did {inside} {scene.verb}{tail} did {outside} {find}"
 
-    answer, twin_answer, wrong = _polar(rng, negated)
+    answer, twin_answer, wrong = words.polar(rng, negated)
     return Pair(sentence(negated), answer, wrong, sentence(not negated), twin_answer)
 
 
 def ever_after_nobody(rng: random.Random, scene: Scene, level: int) -> Pair:
     """ "Nobody" licenses "ever"; "everybody" does not."""
     negated = rng.random() < 0.5
-    head, between = _roles(rng, scene)
+    head, between = words.roles(rng, scene)
     tails = (
         f"at the {scene.place}",
         f"who met the {head} at the {scene.place}",
@@ -211,7 +178,7 @@ def ever_after_nobody(rng: random.Random, scene: Scene, level: int) -> Pair:
 
 def too_or_either(rng: random.Random, scene: Scene, level: int) -> Pair:
     """A second negated clause ends in "either", a second positive one in "too"."""
-    head, between = _roles(rng, scene)
+    head, between = words.roles(rng, scene)
     negated = rng.random() < 0.5
     verb = rng.choice((scene.verb, scene.other_verb))
     will = rng.choice(("will", "did", "could"))
@@ -234,15 +201,15 @@ def gap_or_object(rng: random.Random, scene: Scene, level: int) -> Pair:
     between = plural(scene.other_role)
     bodies = (
         f"the {scene.role}",
-        f"the {scene.role} {rng.choice(NEAR)} the {between}",
+        f"the {scene.role} {rng.choice(words.NEAR)} the {between}",
         f"{listener} said the {scene.role} who came to the {scene.place} with the {between}",
     )
 
     def sentence(moved: bool) -> str:
         return f"{teller} {knew} {'what' if moved else 'that'} {bodies[level - 1]} {scene.took}"
 
-    adverbs = tuple(rng.sample(WHEN, 3))
-    objects = tuple(rng.sample(OBJECTS, 3))
+    adverbs = tuple(rng.sample(words.WHEN, 3))
+    objects = tuple(rng.sample(words.OBJECTS, 3))
     if gap:
         return Pair(sentence(True), adverbs[0], objects, sentence(False), objects[0])
     return Pair(sentence(False), objects[0], adverbs, sentence(True), adverbs[0])
@@ -251,25 +218,24 @@ def gap_or_object(rng: random.Random, scene: Scene, level: int) -> Pair:
 def noun_after_determiner(rng: random.Random, scene: Scene, level: int) -> Pair:
     """The noun has the number that its determiner asks for."""
     many = rng.random() < 0.5
-    head, between = _roles(rng, scene)
-    determiners = rng.choice(DETERMINERS)
-    kinds = rng.sample(("old", "new", "small", "red", "fine", "heavy"), 2)
-    kind = ("", f" {kinds[0]}", f" {kinds[0]} but {kinds[1]}")[level - 1] if level > 1 or rng.random() < 0.5 else ""
-    near = rng.choice(NEAR)
+    head, between = words.roles(rng, scene)
+    determiners = rng.choice(words.DETERMINERS)
+    kind = rng.choice((words.PLAIN, words.PLAIN[1:], words.DOUBLE)[level - 1])
+    near = rng.choice(words.NEAR)
     tail = ("", f" {near} the {between}", f" who met the {plural(between)} {near} the {scene.place}")[level - 1]
-    when = rng.choice(DAYS)
+    when = rng.choice(words.DAYS)
 
     def sentence(number: bool) -> str:
         return f"{when} the {head}{tail} {scene.took} {determiners[number]}{kind}"
 
     thing, other = rng.sample((scene.thing, scene.other_thing), 2)
-    wrong = (_number(thing, not many), _number(other, not many), "one" if many else "ones")
-    return Pair(sentence(many), _number(thing, many), wrong, sentence(not many), wrong[0])
+    wrong = (words.number(thing, not many), words.number(other, not many), "one" if many else "ones")
+    return Pair(sentence(many), words.number(thing, many), wrong, sentence(not many), wrong[0])
 
 
 def form_after_auxiliary(rng: random.Random, scene: Scene, level: int) -> Pair:
     """The auxiliary fixes the form of the verb that depends on it, however far away."""
-    head, between = _roles(rng, scene)
+    head, between = words.roles(rng, scene)
     many, between_many = rng.random() < 0.5, rng.random() < 0.5
     verb, other = rng.sample((scene.verb, scene.other_verb), 2)
     forms = {
@@ -278,12 +244,12 @@ def form_after_auxiliary(rng: random.Random, scene: Scene, level: int) -> Pair:
         "are" if many else "is": (gerund(verb), (verb, plural(verb), other)),
     }
     first, second = rng.sample(sorted(forms), 2)
-    near, now = rng.choice(NEAR), rng.choice(("now", "always", "once again"))
-    away = f"like the {_number(between, between_many)} {near} the {scene.place}"
+    near, now = rng.choice(words.NEAR), rng.choice(("now", "always", "once again"))
+    away = f"like the {words.number(between, between_many)} {near} the {scene.place}"
     gap = ("", f", {away},", f", {away} and the people who came with them,")[level - 1]
 
     def sentence(auxiliary: str) -> str:
-        return f"The {_number(head, many)} from the {scene.place} {auxiliary}{gap} {now}"
+        return f"The {words.number(head, many)} from the {scene.place} {auxiliary}{gap} {now}"
 
     answer, wrong = forms[first]
     return Pair(sentence(first), answer, wrong, sentence(second), forms[second][0])
@@ -291,9 +257,9 @@ def form_after_auxiliary(rng: random.Random, scene: Scene, level: int) -> Pair:
 
 def case_of_pronoun(rng: random.Random, scene: Scene, level: int) -> Pair:
     """A preposition takes the object form, a conjunction the subject form."""
-    head, between = _roles(rng, scene)
+    head, between = words.roles(rng, scene)
     linked = rng.random() < 0.5
-    subject, thing = rng.choice(CASES)
+    subject, thing = rng.choice(words.CASES)
     preposition, conjunction = rng.choice(("with", "beside", "behind")), rng.choice(("while", "because", "when"))
     verb = past(rng.choice((scene.verb, scene.other_verb)))
     middle = (
@@ -301,16 +267,15 @@ def case_of_pronoun(rng: random.Random, scene: Scene, level: int) -> Pair:
         f" near the {between} from the {scene.place}",
         f" near the {plural(between)} who came to the {scene.place} last week",
     )[level - 1]
-    joined = " both" if level == 3 else ""
-    company = f"{joined} {rng.choice((scene.he, scene.she))} and" if level == 3 else ""
-    when = rng.choice(DAYS)
+    company = f" both {rng.choice((scene.he, scene.she))} and" if level == 3 else ""
+    when = rng.choice(words.DAYS)
 
     def sentence(conjoined: bool) -> str:
         return f"{when} the {head} {verb}{middle} {conjunction if conjoined else preposition}{company}"
 
     # "Her" also stands before a noun ("because her friend"), so it is never a wrong option.
-    subjects = [s for s, _ in CASES if s != subject]
-    objects = [o for _, o in CASES if o not in (thing, "her")]
+    subjects = [s for s, _ in words.CASES if s != subject]
+    objects = [o for _, o in words.CASES if o not in (thing, "her")]
     if linked:
         wrong = ((thing,) if thing != "her" else ()) + tuple(rng.sample(objects, 2))
         return Pair(sentence(True), subject, wrong, sentence(False), thing)
@@ -326,9 +291,9 @@ def _maker(core: Core, asked: bool) -> Maker:
     template = core.__name__.replace("_", "-") + ("-in-answer" if asked else "")
 
     def make(rng: random.Random, level: int) -> Draft:
-        scene = rng.choice(SCENES)
+        scene = rng.choice(words.SCENES)
         pair = core(rng, scene, level)
-        opening = rng.choice((QUESTIONS if asked else OPENINGS)[level]).format(
+        opening = rng.choice((words.QUESTIONS if asked else words.OPENINGS)[level]).format(
             place=scene.place, roles=plural(scene.role), others=plural(scene.other_role)
         )
         if asked:
@@ -347,30 +312,14 @@ def _maker(core: Core, asked: bool) -> Maker:
 
 
 STATED: tuple[Core, ...] = (
-    agreement_past_phrase,
-    agreement_past_clause,
-    agreement_of_things,
-    agreement_of_joined,
-    reflexive_in_clause,
-    reflexive_past_clause,
-    some_or_any,
-    scope_of_not,
-    ever_after_nobody,
-    too_or_either,
-    gap_or_object,
-    noun_after_determiner,
-    form_after_auxiliary,
-    case_of_pronoun,
-)
+    agreement_past_phrase, agreement_past_clause, agreement_of_things, agreement_of_joined, reflexive_in_clause,
+    reflexive_past_clause, some_or_any, scope_of_not, ever_after_nobody, too_or_either, gap_or_object,
+    noun_after_determiner, form_after_auxiliary, case_of_pronoun,
+)  # fmt: skip
 ASKED: tuple[Core, ...] = (
-    agreement_past_phrase,
-    agreement_of_things,
-    reflexive_in_clause,
-    some_or_any,
-    gap_or_object,
-    noun_after_determiner,
+    agreement_past_phrase, agreement_of_things, reflexive_in_clause, some_or_any, gap_or_object, noun_after_determiner,
     form_after_auxiliary,
-)
+)  # fmt: skip
 MAKERS = tuple(_maker(core, asked=False) for core in STATED) + tuple(_maker(core, asked=True) for core in ASKED)
 
 

@@ -1,11 +1,13 @@
 """The lexical sets of the syntactic items, and the few spelling rules that inflect them.
 
 No noun, verb or name stands in two sets, so a split by set never shares them. Verbs in `verb` and `other_verb` have
-one form for the past and the participle and are about equally frequent; verbs in `took` cannot do without an object, so a missing object is an error.
+one form for the past and the participle, and the two of a set are about equally frequent. Verbs in `took` cannot do
+without an object, so a missing object is an error.
 """
 
 from __future__ import annotations
 
+import random
 from typing import NamedTuple
 
 
@@ -29,7 +31,7 @@ _TABLE = """
 market farmer driver apple basket wait nod bought helped Tom Anna
 station porter clerk ticket suitcase faint yawn found blamed Mark Lucy
 hotel guest maid pillow blanket disagree complain wanted washed Jack Emma
-harbor sailor captain rope barrel wander grumble brought hurt Peter Sarah
+harbor sailor captain rope barrel preach sail brought hurt Peter Sarah
 hospital doctor nurse bandage needle hurry kneel used calmed David Alice
 theater actor singer mask costume weep bargain kept praised Paul Mary
 court lawyer judge file letter respond boast received defended John Kate
@@ -44,7 +46,7 @@ beach swimmer lifeguard towel shell hesitate clap collected covered Matthew Emil
 gym boxer coach glove bottle moan sweat grabbed pushed George Sophie
 zoo keeper teenager cage banana jump linger removed scratched Kevin Olivia
 office secretary banker folder printer sigh whistle replaced corrected Brian Grace
-church priest bishop candle bell preach sail blessed forgave Edward Jane
+church priest bishop candle bell smile pray blessed forgave Edward Jane
 prison guard prisoner key ladder whisper practice discovered freed Steven Nancy
 circus clown juggler ball hat chuckle tumble caught embarrassed Andrew Karen
 studio painter model brush frame ponder blush destroyed admired Henry Lisa
@@ -52,7 +54,7 @@ stadium runner referee medal flag race vote earned exhausted Frank Betty
 camp scout hunter tent torch hike jog repaired warmed Simon Ruth
 palace minister ambassador crown ring apologize crawl demanded rewarded Oliver Clara
 laboratory chemist inventor tube battery talk wonder created convinced Adam Eva
-restaurant waiter chef fork plate smile pray polished cut Ben Diana
+restaurant waiter chef fork plate wander grumble polished cut Ben Diana
 library librarian reader novel magazine meditate mumble located entertained Luke Hannah
 mill miller trader sack wheel gossip reply lifted fed Eric Amy
 stable rider shepherd saddle lamb snore limp obtained cleaned Oscar Molly
@@ -92,9 +94,10 @@ OPENINGS = {
         "Here is some news from the {place}, where {roles} meet {others}. ",
     ),
     3: (
-        "A long letter from the {place}, where many {roles} and {others} meet, says this. ",
-        "This report comes from the {place}, where {roles} and {others} often sit in the same small room and drink tea. ",
-        "Here is some news about the {roles} and the {others} who meet at the {place} on most days of the year. ",
+        "A long letter from the {place}, where many {roles} and {others} meet on most days of the year, says this. ",
+        "The last letter from the {place} came late. It is about the {roles} and {others} and was written by hand. ",
+        "This report comes from the {place}, where {roles} and {others} sit in the same small room and drink tea. ",
+        "Here is some of the latest news about the {roles} and the {others} who meet at the {place} on most days. ",
         "This report comes from the {place}, where {roles} and {others} share a small room and a large kitchen. ",
     ),
 }
@@ -106,7 +109,7 @@ QUESTIONS = {
         "What is new at the {place}, where {roles} meet {others}? ",
     ),
     3: (
-        "What is the news about the {roles} and the {others} who meet at the {place}? ",
+        "The {place} is known for its {roles} and its {others}, and a long letter came from there. What does it say? ",
         "What does the report say about the {place}, where {roles} and {others} sit in one room and drink tea? ",
         "What does the letter say about the {place}, where many {roles} and {others} meet on most days? ",
         "What is new at the {place}, where {roles} and {others} share a small room and a large kitchen? ",
@@ -115,6 +118,8 @@ QUESTIONS = {
 
 NEAR = ("near", "behind", "beside", "next to", "in front of")
 OFTEN = ("often", "usually", "sometimes", "always")
+PLAIN = ("", " old", " new", " small", " red", " heavy")
+DOUBLE = (" old but fine", " small but heavy", " large but cheap", " plain but new")
 DAYS = ("Yesterday", "On Monday", "Last night", "That day")
 OBJECTS = ("something", "everything", "several", "three", "these", "those")
 WHEN = ("yesterday", "today", "then", "earlier", "again", "recently")
@@ -153,3 +158,36 @@ def gerund(verb: str) -> str:
     if verb.endswith("e") and not verb.endswith("ee"):
         return verb[:-1] + "ing"
     return verb + (verb[-1] if verb in _DOUBLED else "") + "ing"
+
+
+def number(noun: str, many: bool) -> str:
+    """The noun in the asked number."""
+    return plural(noun) if many else noun
+
+
+def roles(rng: random.Random, scene: Scene) -> tuple[str, str]:
+    """The two roles in random order: the head of the sentence, and the one that stands in its way."""
+    return (scene.role, scene.other_role) if rng.random() < 0.5 else (scene.other_role, scene.role)
+
+
+def finite(rng: random.Random, scene: Scene, many: bool) -> tuple[str, str, tuple[str, ...]]:
+    """A verb in the asked number, the same verb in the other number, and three wrong forms."""
+    verb, other = rng.sample((scene.verb, scene.other_verb), 2)
+    if many:
+        return verb, plural(verb), (plural(verb), plural(other), gerund(verb))
+    return plural(verb), verb, (verb, other, gerund(verb))
+
+
+def people(rng: random.Random, scene: Scene) -> list[tuple[str, str]]:
+    """Those who stand in the scene, each with the reflexive that goes with them, in random order."""
+    group = plural(rng.choice((scene.role, scene.other_role)))
+    return rng.sample([(scene.he, "himself"), (scene.she, "herself"), (f"the {group}", "themselves")], 3)
+
+
+def polar(rng: random.Random, negated: bool) -> tuple[str, str, tuple[str, ...]]:
+    """A word for the asked polarity, its partner, and wrong ones: a second negation, or "any" without a licence."""
+    licensed = rng.choice(POLAR)
+    free = licensed.replace("any", "some")
+    if negated:
+        return licensed, free, NEGATIVE
+    return free, licensed, (licensed, *rng.sample([word for word in POLAR if word != licensed], 2))

@@ -158,14 +158,14 @@ STATE = Kind(
     ("So now the {t} must be", "{n} can see that the {t} is now"),
     "What is the {t} like now?",
     "The {t} is now",
-    "In an old drawing by {m}, the {t} is {d}.",
+    "Not far away, {m} was looking at something {d}.",
     _read("""
 The glass [bowl] fell from {n}'s hand [onto the stone floor|into the deep river].
 {n} turned too fast with the [vase] in {his} arms. It went over the side of the [balcony|boat], and from below \
 came a loud [crash|splash].
 broken wet / warm hard
-{n} left the [bottle] of water [in the snow|near the fire] all night.
-{n} forgot the [bucket] of water in the yard. In the morning the thermometer beside it stood at [minus|plus] \
+{n} left the bottle of [water] [in the snow|near the fire] all night.
+{n} forgot the bucket of [water] in the yard. In the morning the thermometer beside it stood at [minus|plus] \
 thirty after a long [January|July] night.
 frozen warm / dirty ripe
 {n} [washed the white|dropped the white] [shirt] [with some soap|in the mud].
@@ -232,7 +232,7 @@ TIME = Kind(
     ("From all this {n} could tell that it was", "As {n} knew, it was"),
     "When was this?",
     "It was",
-    "{m} had often told {n} how much people like {d}.",
+    "{m} had once asked {n} how to spell the word {d}.",
     _read("""
 The children made a [snowman|sandcastle] and wore [gloves and boots|hats and shorts].
 {n} drove home at eight, [long after dark|still in sunshine], past a lake full of [skaters|swimmers] and a \
@@ -280,8 +280,8 @@ key ladder / pen blanket
 and the light is good.
 hammer saw / spoon towel
 {n} is [wet after a long bath|cold on a hard sofa].
-The [swimming lesson|heating season] is over, and {n} [stands dripping|lies shivering] on the [tiles|sofa] with \
-no help from anyone.
+The [swimming lesson|heating season] is over, and {n} [stands dripping|lies shivering] on the [tiles|sofa] \
+with bare feet and no warm clothes.
 towel blanket / hammer phone
 {n} wants to [write down|call up] the number of {his} aunt.
 {n} has an aunt in Canada. {He} has [paper, an envelope and a stamp|her number, silence and an hour] and wants \

@@ -30,7 +30,7 @@ SMALL = (
 )  # fmt: skip
 TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 CHANGES = (-2, -1, 1, 2)  # of a number, for the twin
-NEAR, FARTHER = (1, 2, 3, 4, 5), (1, 2, 3, 10, 20)  # from a wrong option to a small answer, to a large one
+NEAR, FARTHER, EVEN = (1, 2, 3, 4, 5), (1, 2, 3, 10, 20), (2, 4, 6, 8, 10)  # from a wrong option to a small answer, to a large one
 SPELLED = range(1, 21)  # answers that are one short word
 
 # Sentences to set a calculation in a scene, or a story before its numbers. They are used in this order.
@@ -157,9 +157,18 @@ def _spell(number: int) -> str:
     return SMALL[number] if number < len(SMALL) else TENS[tens] + (f"-{SMALL[ones]}" if ones else "")
 
 
-def _near(rng: random.Random, answer: int, twin: int, fits: Callable[[int], bool]) -> list[int]:
+def _steps(operation: Operation, numbers: Numbers, answer: int) -> Sequence[int]:
+    """How far wrong options lie from the answer; those of a product are mostly products, those of a double even."""
+    if operation is PRODUCT:
+        return numbers[0], numbers[1], 2 * numbers[0], 2 * numbers[1], 1
+    return EVEN if operation is DOUBLE else NEAR if answer < 30 else FARTHER
+
+
+def _near(
+    rng: random.Random, answer: int, twin: int, steps: Sequence[int], fits: Callable[[int], bool]
+) -> list[int]:
     """The twin's answer and two near numbers, so that the answer has any rank among the options equally often."""
-    steps = rng.sample(NEAR if answer < 30 else FARTHER, len(NEAR))
+    steps = rng.sample(sorted(set(steps)), len(set(steps)))
     lower = [n for step in steps if (n := answer - step) != twin and fits(n)]
     higher = [n for step in steps if (n := answer + step) != twin and fits(n)]
     below = rng.choice((0, 1, 1, 2, 2, 2) if twin < answer else (0, 0, 0, 1, 1, 2))
@@ -190,10 +199,11 @@ def _draft(
         if fits(answer) and fits(twin_answer) and twin_answer != answer:
             break
     text = _spell if spelled else str
+    steps = _steps(operation, numbers, answer)
     return Draft(
         prompt=write(numbers),
         answer=f" {text(answer)}",
-        distractors=tuple(f" {text(n)}" for n in _near(rng, answer, twin_answer, fits)),
+        distractors=tuple(f" {text(n)}" for n in _near(rng, answer, twin_answer, steps, fits)),
         twin_prompt=write(twin),
         twin_answer=f" {text(twin_answer)}",
         group=operation.group(numbers),

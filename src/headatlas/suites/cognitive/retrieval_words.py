@@ -34,11 +34,11 @@ OCCASIONS = (
 
 # How things are laid out, and what is then done with the one that is asked for.
 SCENES = (
-    ("In the shop are", "{name} buys the"),
-    ("On the table are", "{name} takes the"),
-    ("The page shows", "{name} points at the"),
+    ("The shop has", "{name} buys the"),
+    ("The room has", "{name} likes the"),
     ("The bag holds", "{name} wants the"),
-    ("The house has", "{name} likes the"),
+    ("The box holds", "{name} takes the"),
+    ("Here we see", "{name} gets the"),
 )
 
 # Sentences without any fact that is asked for.

@@ -94,11 +94,12 @@ OPENINGS = {
         "Here is some news from the {place}, where {roles} meet {others}. ",
     ),
     3: (
-        "A long letter from the {place}, where many {roles} and {others} meet on most days of the year, says this. ",
-        "The last letter from the {place} came late. It is about the {roles} and {others} and was written by hand. ",
-        "This report comes from the {place}, where {roles} and {others} sit in the same small room and drink tea. ",
-        "Here is some of the latest news about the {roles} and the {others} who meet at the {place} on most days. ",
+        "A letter from the {place}, where many {roles} and {others} meet on most days, came last night and says this. ",
+        "The letter from the {place} was late. It is about the {roles} and the {others} who meet there every day, "
+        "and it was written by hand in blue ink. ",
         "This report comes from the {place}, where {roles} and {others} share a small room and a large kitchen. ",
+        "This report comes from the {place}, where {roles} and {others} share a small room and a large kitchen, "
+        "and where it is cold and dark for most of the year. ",
     ),
 }
 QUESTIONS = {
@@ -109,10 +110,12 @@ QUESTIONS = {
         "What is new at the {place}, where {roles} meet {others}? ",
     ),
     3: (
-        "The {place} is known for its {roles} and its {others}, and a long letter came from there. What does it say? ",
-        "What does the report say about the {place}, where {roles} and {others} sit in one room and drink tea? ",
         "What does the letter say about the {place}, where many {roles} and {others} meet on most days? ",
+        "The {place} is known for its {roles} and its {others}, and a letter in blue ink came from there late last "
+        "night. What does it say? ",
         "What is new at the {place}, where {roles} and {others} share a small room and a large kitchen? ",
+        "What is new at the {place}, where {roles} and {others} share a small room and a large kitchen, and where it "
+        "is cold and dark for most of the year? ",
     ),
 }
 

@@ -73,13 +73,10 @@ def importance(atlas: Atlas, method: str | None = None) -> Figure:
     ratio = min(max(heads / layers, 0.55), 1.8)
     height = 2.5
     figure = Figure(figsize=(columns * (height * ratio + 0.55) + 1.1, rows * (height + 0.65)), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False)
-    image = None
-    for panel, (task, grid) in zip(panels.flat, grids.items(), strict=False):
-        image = _panel(panel, task, grid, top)
-    for panel in panels.flat[len(grids) :]:
-        panel.remove()
-    bar = figure.colorbar(image, ax=panels, fraction=0.03, aspect=30, pad=0.015)
+    places = figure.add_gridspec(rows, columns)
+    panels = [figure.add_subplot(places[i // columns, i % columns]) for i in range(len(grids))]
+    images = [_panel(panel, task, grid, top) for panel, (task, grid) in zip(panels, grids.items(), strict=True)]
+    bar = figure.colorbar(images[-1], ax=panels, fraction=0.03, aspect=30, pad=0.015)
     ticks = scale_ticks(top)
     bar.set_ticks(ticks, labels=[f"{tick:.4f}" for tick in ticks[:-1]] + [f"{top:.4f}" + "+" * clipped])
     bar.ax.set_title("Heads Importance", fontsize=9, pad=8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -196,8 +197,10 @@ def _run(
         "finished": None,
     }
     atlas_files.write_run(out, description)
-    for name in ("scores.parquet", "competence.parquet"):  # of an earlier run with other settings, perhaps
+    # What an earlier run with other settings may have left: an unfinished atlas must not show it as its own.
+    for name in ("scores.parquet", "competence.parquet"):
         (out / name).unlink(missing_ok=True)
+    shutil.rmtree(out / "figures", ignore_errors=True)
     found = competence(work)
     maps = [map_ for method in request.methods for map_ in method.measure(work)]
     atlas_files.write_competence(out, found)

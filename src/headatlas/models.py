@@ -118,7 +118,7 @@ def _pretrained(location: str, name: str, **kwargs: Any) -> tuple[nn.Module, Any
         try:
             module = AutoModelForCausalLM.from_pretrained(location, **kwargs)
             return module, AutoTokenizer.from_pretrained(location, **tokenizer_kwargs)
-        except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+        except Exception as error:  # readers raise whatever a damaged or foreign file leads them into
             if kwargs.get("local_files_only"):
                 raise _offline(name, "no network may be used (HF_HUB_OFFLINE) or the cached copy is not whole") from None
             raise _unreadable(name, error) from None
@@ -132,7 +132,7 @@ def read_gguf(path: Path, **kwargs: Any) -> tuple[nn.Module, Any]:
         try:
             module = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, **kwargs)
             tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
-        except Exception as error:  # the reader raises whatever a damaged file leads it into
+        except Exception as error:
             raise _unreadable(str(path), error) from None
     # The weights are plain tensors now; transformers would refuse to save them as long as it calls them quantised.
     module.hf_quantizer = None

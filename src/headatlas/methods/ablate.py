@@ -14,7 +14,7 @@ from headatlas.cells import Cell, Result
 from headatlas.errors import UsageError
 from headatlas.heads import Baseline, HeadModel
 from headatlas.methods.attribute import Attribute
-from headatlas.methods.baselines import Baselines
+from headatlas.methods.baselines import Baselines, check_baseline
 from headatlas.methods.work import Head, HeadMap, Work, to_map
 from headatlas.scoring import Batch
 
@@ -36,6 +36,7 @@ class Ablate:
     seeds: int = 1
 
     def __post_init__(self) -> None:
+        check_baseline(self.baseline)
         if not 0 < self.share <= 1:
             raise UsageError(f"A share of {self.share} of the heads was asked for; it must be above 0 and at most 1.")
 

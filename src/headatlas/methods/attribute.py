@@ -9,7 +9,7 @@ import torch
 
 from headatlas.cells import Cell, Result
 from headatlas.heads import Baseline, HeadModel
-from headatlas.methods.baselines import Baselines
+from headatlas.methods.baselines import Baselines, check_baseline
 from headatlas.methods.work import HeadMap, Work, to_map
 from headatlas.scoring import Batch
 from headatlas.stats import Array
@@ -28,6 +28,9 @@ class Attribute:
 
     name: ClassVar[str] = "attribute"
     baseline: str = "mean"
+
+    def __post_init__(self) -> None:
+        check_baseline(self.baseline)
 
     def measure(self, work: Work) -> list[HeadMap]:
         return [

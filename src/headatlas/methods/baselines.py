@@ -21,12 +21,16 @@ from headatlas.scoring import Batch
 BASELINES = ("mean", "zero", "resample")
 
 
+def check_baseline(kind: str) -> None:
+    if kind not in BASELINES:
+        raise unknown("baseline", kind, BASELINES)
+
+
 class Baselines:
     """The baseline of one kind for every batch of a run."""
 
     def __init__(self, kind: str, work: Work, seed: int = 0):
-        if kind not in BASELINES:
-            raise unknown("baseline", kind, BASELINES)
+        check_baseline(kind)
         self.kind, self.work, self.seed = kind, work, seed
         self._means: dict[str, Tensor] = {}
         if kind == "mean":

@@ -29,7 +29,7 @@ WHEN = r"((?: today| tomorrow| (?:in|at|on) (?:May|June|noon|night|Monday|Friday
 APART = "|".join((*COLOURS, *NATIONS, *PLACES, *SEASONS, *QUALITIES))
 ITEM = rf"\bthe ((?:big |small |old |new )?(?:{APART})) (?P<value>\w+)"
 HAS = r"(?:has|needs|wants|gets)"
-TAKEN = r"\w+ (?:buys|takes|points at|wants|likes) the ([\w ]+)$"
+TAKEN = r"\w+ (?:buys|takes|gets|wants|likes) the ([\w ]+)$"
 WHICH = r"Question: Which is [\w ]+\? Answer: the ([\w ]+)$"
 TRAIT = "|".join(phrase for phrase, _ in TRAITS)
 

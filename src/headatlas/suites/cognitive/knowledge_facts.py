@@ -31,7 +31,8 @@ class Relation:
 
 def _inverse(**entities_of: str) -> Facts:
     """Many entities with one answer, written the short way: answer="entity, entity"; _ stands for a space."""
-    return {entity: answer.replace("_", " ") for answer, entities in entities_of.items() for entity in entities.split(", ")}
+    named = {answer.replace("_", " "): entities.split(", ") for answer, entities in entities_of.items()}
+    return {entity: answer for answer, entities in named.items() for entity in entities}
 
 
 CAPITALS: tuple[Facts, Facts, Facts] = (
@@ -63,8 +64,8 @@ PLACE = Relation(
          "Milan": "Italy", "Munich": "Germany", "Barcelona": "Spain", "Sydney": "Australia", "Toronto": "Canada",
          "Mumbai": "India", "Shanghai": "China", "Istanbul": "Turkey", "Osaka": "Japan", "Venice": "Italy",
          "Hamburg": "Germany", "Liverpool": "England", "Marseille": "France", "Machu Picchu": "Peru"},
-        {"Krakow": "Poland", "Karachi": "Pakistan", "Lagos": "Nigeria", "Casablanca": "Morocco", "Zurich": "Switzerland",
-         "Salzburg": "Austria", "Bergen": "Norway", "Alexandria": "Egypt", "Tijuana": "Mexico",
+        {"Krakow": "Poland", "Karachi": "Pakistan", "Lagos": "Nigeria", "Casablanca": "Morocco",
+         "Zurich": "Switzerland", "Salzburg": "Austria", "Bergen": "Norway", "Alexandria": "Egypt", "Tijuana": "Mexico",
          "Gothenburg": "Sweden", "Porto": "Portugal", "Mecca": "Saudi Arabia"},
         {"Mombasa": "Kenya", "Cusco": "Peru", "Medellin": "Colombia", "Valparaiso": "Chile", "Aleppo": "Syria",
          "Basra": "Iraq", "Isfahan": "Iran", "Debrecen": "Hungary", "Dubrovnik": "Croatia", "Varna": "Bulgaria",
@@ -123,8 +124,8 @@ LANGUAGE = Relation(
                  Romanian="Moldova", Persian="Iran"),
     ),
     _inverse(Dutch="Suriname", Bengali="Bangladesh", Spanish="Nicaragua", Arabic="Sudan"),
-    also={"Israel": ("Arabic", "English"), "Quebec": ("English",), "Iraq": ("Persian",), "Andorra": ("Spanish", "French"),
-          "Tunisia": ("French",), "Syria": ("French",), "Belize": ("Spanish",),
+    also={"Israel": ("Arabic", "English"), "Quebec": ("English",), "Iraq": ("Persian",),
+          "Andorra": ("Spanish", "French"), "Tunisia": ("French",), "Syria": ("French",), "Belize": ("Spanish",),
           "Cambodia": ("French",), "Qatar": ("English", "Persian")},
     detour="the country whose capital is {}",
     detour_facts=_ALL_CAPITALS,
@@ -299,8 +300,9 @@ ANIMAL_CLASS = Relation(
     (
         _inverse(mammal="whale, dog, horse, mouse", bird="eagle, owl, duck, penguin", fish="salmon, shark, trout, tuna",
                  reptile="snake, lizard, crocodile, turtle", insect="ant, bee, butterfly, mosquito"),
-        _inverse(mammal="bat, dolphin, seal, kangaroo", bird="ostrich, swan, pigeon, flamingo", fish="herring, eel, cod",
-                 reptile="tortoise, alligator, iguana, cobra", insect="beetle, wasp, cricket, moth"),
+        _inverse(mammal="bat, dolphin, seal, kangaroo", bird="ostrich, swan, pigeon, flamingo",
+                 fish="herring, eel, cod", reptile="tortoise, alligator, iguana, cobra",
+                 insect="beetle, wasp, cricket, moth"),
         _inverse(mammal="platypus, manatee, lemur, porcupine", bird="kestrel, puffin, heron, magpie",
                  fish="carp, halibut, sturgeon", reptile="gecko, python, chameleon, viper",
                  insect="cicada, aphid, weevil, locust"),
@@ -313,13 +315,15 @@ COLOR = Relation(
     ("What is the usual color of {}?", "Which color is right for {} in a picture?"),
     (
         _inverse(yellow="ripe bananas, ripe lemons", white="fresh snow, fresh milk", green="fresh grass, fresh spinach",
-                 red="fresh blood, ripe strawberries", black="burnt wood, pure coal", orange="fresh carrots, ripe pumpkins",
-                 blue="clear skies", brown="milk chocolate, wet soil"),
-        _inverse(yellow="sunflower petals, egg yolk", white="polar bears, table salt", green="lettuce leaves, emerald stones",
-                 red="fire trucks, ruby stones", black="printer ink, road tar", blue="sapphire stones",
+                 red="fresh blood, ripe strawberries", black="burnt wood, pure coal",
+                 orange="fresh carrots, ripe pumpkins", blue="clear skies", brown="milk chocolate, wet soil"),
+        _inverse(yellow="sunflower petals, egg yolk", white="polar bears, table salt",
+                 green="lettuce leaves, emerald stones", red="fire trucks, ruby stones",
+                 black="printer ink, road tar", blue="sapphire stones",
                  orange="tangerine peel, apricot skin", brown="coffee beans, tree bark", pink="wild flamingos"),
-        _inverse(green="malachite stones, jade beads", purple="amethyst stones, ripe eggplants", black="onyx beads, jet beads",
-                 blue="lapis stones, cobalt glass", red="garnet beads, cooked lobsters", yellow="pure sulfur",
+        _inverse(green="malachite stones, jade beads", purple="amethyst stones, ripe eggplants",
+                 black="onyx beads, jet beads", blue="lapis stones, cobalt glass",
+                 red="garnet beads, cooked lobsters", yellow="pure sulfur",
                  orange="monarch butterflies", white="chalk cliffs"),
     ),
     _inverse(white="cotton balls", green="pine needles", red="stop signs", blue="cornflower petals"),
@@ -360,8 +364,8 @@ PART = Relation(
     ("What is the {} a part of?", "Of which bigger thing is the {} a part?"),
     (
         {"thumb": "hand", "toe": "foot", "nostril": "nose", "knee": "leg", "elbow": "arm", "tongue": "mouth",
-         "petal": "flower", "page": "book", "branch": "tree", "bedroom": "house", "finger": "hand", "heel": "foot",
-         "chapter": "book", "attic": "house"},
+         "petal": "flower", "sleeve": "shirt", "branch": "tree", "bedroom": "house", "finger": "hand", "heel": "foot",
+         "collar": "shirt", "attic": "house"},
         {"retina": "eye", "cochlea": "ear", "biceps": "arm", "keel": "ship", "pedal": "bicycle", "chimney": "house",
          "iris": "eye", "stanza": "poem", "handlebar": "bicycle", "deck": "ship"},
         {"cerebellum": "brain", "cornea": "eye", "tibia": "leg", "humerus": "arm", "pistil": "flower", "nave": "church",
@@ -370,7 +374,7 @@ PART = Relation(
     ),
     {"crankshaft": "engine", "fuselage": "airplane", "hilt": "sword", "trigger": "gun"},
     also={"thumb": ("arm",), "finger": ("arm",), "toe": ("leg",), "heel": ("leg",), "petal": ("tree",),
-          "pistil": ("tree",), "stamen": ("tree",), "page": ("poem",), "chapter": ("poem",), "deck": ("house",),
+          "pistil": ("tree",), "stamen": ("tree",), "deck": ("house",),
           "iris": ("flower",), "branch": ("flower",), "pedal": ("ship",), "ventricle": ("brain",)},
 )  # fmt: skip
 MONTH = Relation(
@@ -378,8 +382,8 @@ MONTH = Relation(
     ("the month that comes right after {} is", "on the calendar, {} is followed by"),
     ("Which month comes right after {}?", "What is the next month after {}?"),
     (
-        {"January": "February", "February": "March", "March": "April", "April": "May", "May": "June", "June": "July",
-         "August": "September", "September": "October", "October": "November", "December": "January"},
+        {"January": "February", "February": "March", "March": "April", "April": "May", "May": "June",
+         "August": "September", "September": "October", "December": "January"},
         {}, {},
     ),
     {"July": "August", "November": "December"},
@@ -390,10 +394,9 @@ LETTER = Relation(
     ("Which Greek letter comes right after {}?", "In the Greek alphabet, what is the next letter after {}?"),
     (
         {},
-        {"alpha": "beta", "beta": "gamma", "gamma": "delta", "delta": "epsilon", "epsilon": "zeta", "eta": "theta",
+        {"alpha": "beta", "beta": "gamma", "gamma": "delta", "delta": "epsilon", "eta": "theta",
          "theta": "iota", "kappa": "lambda"},
-        {"iota": "kappa", "lambda": "mu", "mu": "nu", "pi": "rho", "rho": "sigma", "sigma": "tau", "phi": "chi",
-         "chi": "psi"},
+        {"iota": "kappa", "lambda": "mu", "mu": "nu", "pi": "rho", "rho": "sigma", "sigma": "tau", "phi": "chi"},
     ),
     {"zeta": "eta", "psi": "omega", "xi": "omicron"},
 )  # fmt: skip

@@ -16,7 +16,9 @@ from headatlas.suites.example import Example
 
 TASK = "Knowledge Recall"
 
-NAMES = ("Anna", "Tom", "Lucy", "Mark", "Ella", "Jack", "Sarah", "Ben", "Alice", "David", "Mary", "Paul", "Kate", "Sam")  # fmt: skip
+NAMES = (
+    "Anna", "Tom", "Lucy", "Mark", "Ella", "Jack", "Sarah", "Ben", "Alice", "David", "Mary", "Paul", "Kate", "Sam",
+)  # fmt: skip
 TIERS = {1: (0,), 2: (0, 1), 3: (1, 2)}
 QUESTIONS = 0.36  # of the drafts have the question form
 TEMPTED = 0.3  # of the drafts above level 1 offer a told answer, so that copying it does not go unnoticed

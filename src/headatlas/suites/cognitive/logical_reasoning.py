@@ -10,7 +10,8 @@ A text is written with a gap, `@`, in the premise that differs between the promp
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 from headatlas.suites.cognitive.drafting import Draft, fill
@@ -34,11 +35,13 @@ T = TypeVar("T")
 def universal(rng: random.Random, level: int, question: bool = False) -> Draft:
     """All A do X; Ben is an A; so Ben does X. Level 3 adds: whatever Ann is, Ben is too."""
     world = rng.choice(ROLE_WORLDS)
-    size = (3 if question else rng.choice((3, 4)), 4, 5)[level - 1]
+    size = 2 + level
     roles, options = rng.sample(world.roles, size), rng.sample(world.options, size)
     ben, ann, *others = rng.sample(PEOPLE, 4)
-    every = "" if level == 1 and question else rng.choice(("", "all "))
-    rules = _sentence(f"{every}{role}s {world.they_do} {option}" for role, option in zip(roles, options, strict=True))
+    if level == 1:
+        rules = _gapped([f"every {role}" for role in roles], world.one_does, options)
+    else:
+        rules = _rules([f"all {role}s" for role in roles], world.they_do, options)
     facts = [f"{ben} is a @."] if level < 3 else [f"{ann} is a @.", f"Whatever {ann} is, {ben} is too."]
     facts += [f"{name} is a {rng.choice(roles)}." for name in others[: level - 1]]
     text = _asked(_shuffled(rng, [rules, " ".join(_shuffled(rng, facts))]), world, ben, question)
@@ -58,7 +61,7 @@ def ponens(rng: random.Random, level: int, question: bool = False) -> Draft:
         steps = _shuffled(rng, list(zip(options, signs, strict=True)))
         done = _listed([f"{article}{option} if it shows {sign}" for option, sign in steps], "and")
         rules = f"The sign shows {shown}. {ben} {does} {done}."
-    elif rng.random() < 0.5:
+    elif level == 1 or rng.random() < 0.5:
         rules = f"{ben} {does} {_listed([f'{article}{option} if {occasion}' for option, occasion in pairs], 'and')}."
     else:
         rules = " ".join(f"If {occasion}, {ben} {world.one_does} {option}." for option, occasion in pairs)
@@ -75,29 +78,34 @@ def elimination(rng: random.Random, level: int, question: bool = False) -> Draft
     right, twin, *rest = rng.sample(listed, size)
     ann, ben, *others = rng.sample(PEOPLE, 4)
     do, article = _split(world.they_do)
-    deny, joint = ("avoids", "and") if level == 1 else (f"does not {do}", "or")
     taken = rest[1:] if level == 3 else []
     denied = _shuffled(rng, ["@", *(option for option in rest if option not in taken)])
     premises = [f"{name} {world.one_does} {option}." for name, option in zip(others, taken, strict=False)]
-    premises = _shuffled(rng, [*premises, f"{ann} {deny} {article}{_listed(denied, joint)}."])
-    # The answer is denied of somebody else, so that it is mentioned as often as the rest. That premise comes last only
-    # as often as chance has it, so that the last option mentioned is no clue.
-    place = len(premises) if rng.random() < 1 / size else rng.randrange(len(premises))
-    premises.insert(place, f"{ben} {deny} {article}{right}.")
-    people = [ann, ben, *others] if level == 3 else [ann, ben]
+    premises = _shuffled(rng, [*premises, f"{ann} does not {do} {article}{_listed(denied, 'or')}."])
+    mention = f"{ben} does not {do} {article}{right}."
+    if level == 1:
+        premises = [f"It is not {article}{option}." for option in denied]
+        mention = f"{ben} {rng.choice(('mentions', 'asks about', 'thinks of'))} {article}{right}."
+    # The answer is brought up in a premise that does not matter, so that it is mentioned as often as the rest. That
+    # premise comes last only as often as chance has it, so that the last option mentioned is no clue.
+    premises.insert(len(premises) if rng.random() < 1 / size else rng.randrange(len(premises)), mention)
+    people = [[ann], [ann, ben], [ann, ben, *others]][level - 1]
     unlike = ", and no two of them choose the same" if level == 3 else ""
-    head = f"{_listed(_shuffled(rng, people), 'and')} each {do} {article}{_listed(listed, 'or')}{unlike}."
+    may = "can" if level == 1 else "each"
+    head = f"{_listed(_shuffled(rng, people), 'and')} {may} {do} {article}{_listed(listed, 'or')}{unlike}."
     text = _asked([head, *premises], world, ann, question)
+    if level == 1 and not question:
+        text = " ".join([head, *premises, f"So it must be {article}".rstrip()])
     return _draft(rng, text, (twin, right), (right, twin, *rest), world.name, "elimination", question)
 
 
 def only(rng: random.Random, level: int) -> Draft:
     """Only A do X; Ben does X; so Ben is an A. Level 3 adds: whatever Ann does, Ben does too."""
     world = rng.choice(ROLE_WORLDS)
-    size = (rng.choice((3, 4)), 4, 5)[level - 1]
+    size = 2 + level
     roles, options = rng.sample(world.roles, size), rng.sample(world.options, size)
     ben, ann, *others = rng.sample(PEOPLE, 4)
-    rules = _sentence(f"only {role}s {world.they_do} {option}" for role, option in zip(roles, options, strict=True))
+    rules = (_gapped if level == 1 else _rules)([f"only {role}s" for role in roles], world.they_do, options)
     facts = [f"{ben} {world.one_does} @."]
     if level == 3:
         facts = [f"{ann} {world.one_does} @.", f"Whatever {ann} does, {ben} does too."]
@@ -114,8 +122,8 @@ def tollens(rng: random.Random, level: int) -> Draft:
     (right, right_does), (twin, twin_does), *rest = rng.sample(pairs, size)
     ben, ann = rng.sample(PEOPLE, 2)
     do, article = _split(world.they_do)
-    every = "" if level == 1 else "all "
-    rules = _sentence(f"{every}{role}s {world.they_do} {option}" for role, option in pairs)
+    listed = [f"all {role}s" for role, _ in pairs], world.they_do, [option for _, option in pairs]
+    rules = _gapped(*listed) if level == 1 else _rules(*listed)
     denied = _shuffled(rng, ["@", *(option for _, option in rest)])
     facts = [f"{ben} is one of them but does not {do} {article}{_listed(denied, 'or')}."]
     if level == 3:
@@ -136,7 +144,7 @@ def order(rng: random.Random, level: int, question: bool = False) -> Draft:
     # change places.
     inner = ["@", *chain[1:-1], "#"]
     premises = []
-    for above, below in zip(inner, inner[1:], strict=False):
+    for above, below in pairwise(inner):
         flip = upwards if level == 1 else rng.random() < 0.5
         premises.append(f"{below} is {less} than {above}." if flip else f"{above} is {more} than {below}.")
     premises.append("{} and {} are friends.".format(*_shuffled(rng, [chain[0], chain[-1]])))
@@ -168,9 +176,9 @@ def copying(rng: random.Random, level: int) -> Draft:
     options = rng.sample(world.options, size)
     names = rng.sample(PEOPLE, size + 1 + level)
     doers, (ann, *links) = names[:size], names[size:]
-    deeds = _sentence(f"{name} {world.one_does} {option}" for name, option in zip(doers, options, strict=True))
+    deeds = (_gapped if level == 1 else _rules)(doers, world.one_does, options)
     copied = [ann, *links[: 1 + level // 3], "@"]
-    facts = [f"{copier} copies {model}." for copier, model in zip(copied, copied[1:], strict=False)]
+    facts = [f"{copier} copies {model}." for copier, model in pairwise(copied)]
     facts += [f"{copier} copies {rng.choice(doers)}." for copier in links[1 + level // 3 :]]
     text = _shuffled(rng, [deeds, " ".join(_shuffled(rng, facts))])
     return _draft(rng, " ".join([*text, f"So {ann} {world.one_does}"]), doers, options, world.name, "copying")
@@ -238,7 +246,9 @@ def _wrong(rng: random.Random, options: Sequence[str]) -> tuple[str, ...]:
 def _asked(premises: Sequence[str], world: World, name: str, question: bool) -> str:
     """The premises, and what is asked about this person."""
     text = " ".join(premises)
-    return f"Question: {text} {world.question.format(name)} Answer:" if question else f"{text} So {name} {world.one_does}"
+    if question:
+        return f"Question: {text} {world.question.format(name)} Answer:"
+    return f"{text} So {name} {world.one_does}"
 
 
 def _split(phrase: str) -> tuple[str, str]:
@@ -255,6 +265,18 @@ def _listed(items: Sequence[str], joint: str) -> str:
     return f"{', '.join(items[:-1])} {joint} {items[-1]}" if len(items) > 1 else items[0]
 
 
-def _sentence(clauses: Iterable[str]) -> str:
-    text = _listed(list(clauses), "and")
+def _rules(subjects: Sequence[str], does: str, options: Sequence[str]) -> str:
+    """Who does what: "All bakers get tea and all pilots get milk." """
+    text = _listed([f"{who} {does} {option}" for who, option in zip(subjects, options, strict=True)], "and")
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _gapped(subjects: Sequence[str], does: str, options: Sequence[str]) -> str:
+    """The same, shorter: "All bakers get tea and all pilots milk." """
+    verb, _, rest = does.partition(" ")
+    rest = f"{rest} " if rest else ""
+    first = f"{subjects[0]} {verb}"
+    text = _listed(
+        [f"{who} {rest}{option}" for who, option in zip([first, *subjects[1:]], options, strict=True)], "and"
+    )
     return f"{text[0].upper()}{text[1:]}."

@@ -27,31 +27,189 @@ def _world(name: str, they_do: str, one_does: str, question: str, options: str, 
 
 # Worlds with roles: a rule ties each role to one option.
 ROLE_WORLDS = (
-    _world("drinks", "get", "gets", "What does {} get?", "tea milk juice water coffee", "baker pilot nurse clerk farmer"),
-    _world("cities", "live in", "lives in", "Where does {} live?", "London Paris Rome Berlin Madrid", "miner tailor banker waiter sailor"),
-    _world("colors", "wear", "wears", "What color does {} wear?", "red blue green black white", "teacher driver painter singer dancer"),
-    _world("games", "play", "plays", "What does {} play?", "chess cards tennis golf soccer", "doctor lawyer soldier judge barber"),
-    _world("days", "rest on", "rests on", "When does {} rest?", "Monday Tuesday Thursday Friday Sunday", "hunter writer builder plumber gardener"),
-    _world("languages", "speak", "speaks", "What does {} speak?", "French German Spanish Greek Latin", "poet printer potter weaver butcher"),
-    _world("rooms", "work in the", "works in the", "Where does {} work?", "kitchen hall garage bedroom basement", "coach dentist detective diver guard"),
-    _world("metals", "collect", "collects", "What does {} collect?", "gold silver copper iron steel", "king queen knight prince duke"),
-    _world("animals", "keep", "keeps", "What does {} keep?", "dogs cats horses goats rabbits", "guide cleaner mechanic merchant monk"),
-    _world("instruments", "play the", "plays the", "What does {} play?", "piano guitar violin drum flute", "porter librarian manager reporter musician"),
-    _world("months", "travel in", "travels in", "When does {} travel?", "March April June July August", "physicist chemist surgeon senator professor"),
-    _world("fruit", "eat", "eats", "What does {} eat?", "apples pears plums grapes lemons", "runner boxer skater climber swimmer"),
-    _world("vegetables", "grow", "grows", "What does {} grow?", "beans peas corn carrots onions", "pirate robot wizard giant ghost"),
-    _world("dishes", "cook", "cooks", "What does {} cook?", "rice fish soup pasta eggs", "cousin neighbor visitor tenant stranger"),
-    _world("tools", "carry a", "carries a", "What does {} carry?", "hammer rope knife shovel ladder", "trader translator trainer shepherd roofer"),
-    _world("subjects", "study", "studies", "What does {} study?", "math history biology physics law", "drummer composer novelist pianist sculptor"),
-    _world("flowers", "plant", "plants", "What does {} plant?", "roses lilies tulips daisies violets", "cowboy ranger camper hiker biker"),
-    _world("vehicles", "drive a", "drives a", "What does {} drive?", "car truck van bus taxi", "golfer jogger rower surfer skier"),
-    _world("fabrics", "buy", "buys", "What does {} buy?", "wool silk cotton leather linen", "widow twin bride lodger guest"),
-    _world("posts", "guard the", "guards the", "What does {} guard?", "bridge gate tower wall road", "captain general major sergeant colonel"),
-    _world("groceries", "sell", "sells", "What does {} sell?", "bread cheese butter honey sugar", "cashier dealer broker designer producer"),
-    _world("countries", "visit", "visits", "Which country does {} visit?", "Japan China Brazil Egypt Canada", "biologist geologist linguist botanist zoologist"),
-    _world("clothes", "wear a", "wears a", "What does {} wear?", "hat coat scarf belt tie", "gambler magician juggler clown comedian"),
-    _world("repairs", "repair", "repairs", "What does {} repair?", "chairs tables clocks lamps shoes", "member voter donor founder patron"),
-)  # fmt: skip
+    _world(
+        "drinks", "get", "gets", "What does {} get?", "tea milk juice water coffee", "baker pilot nurse clerk farmer"
+    ),
+    _world(
+        "cities",
+        "live in",
+        "lives in",
+        "Where does {} live?",
+        "London Paris Rome Berlin Madrid",
+        "miner tailor banker waiter sailor",
+    ),
+    _world(
+        "colors",
+        "wear",
+        "wears",
+        "What color does {} wear?",
+        "red blue green black white",
+        "teacher driver painter singer dancer",
+    ),
+    _world(
+        "games",
+        "play",
+        "plays",
+        "What does {} play?",
+        "chess cards tennis golf soccer",
+        "doctor lawyer soldier judge barber",
+    ),
+    _world(
+        "days",
+        "rest on",
+        "rests on",
+        "When does {} rest?",
+        "Monday Tuesday Thursday Friday Sunday",
+        "hunter writer builder plumber gardener",
+    ),
+    _world(
+        "languages",
+        "speak",
+        "speaks",
+        "What does {} speak?",
+        "French German Spanish Greek Latin",
+        "poet printer potter weaver butcher",
+    ),
+    _world(
+        "rooms",
+        "work in the",
+        "works in the",
+        "Where does {} work?",
+        "kitchen hall garage bedroom basement",
+        "coach dentist detective diver guard",
+    ),
+    _world(
+        "metals",
+        "collect",
+        "collects",
+        "What does {} collect?",
+        "gold silver copper iron steel",
+        "king queen knight prince duke",
+    ),
+    _world(
+        "animals",
+        "keep",
+        "keeps",
+        "What does {} keep?",
+        "dogs cats horses goats rabbits",
+        "guide cleaner mechanic merchant monk",
+    ),
+    _world(
+        "instruments",
+        "play the",
+        "plays the",
+        "What does {} play?",
+        "piano guitar violin drum flute",
+        "porter librarian manager reporter musician",
+    ),
+    _world(
+        "months",
+        "travel in",
+        "travels in",
+        "When does {} travel?",
+        "March April June July August",
+        "physicist chemist surgeon senator professor",
+    ),
+    _world(
+        "fruit",
+        "eat",
+        "eats",
+        "What does {} eat?",
+        "apples pears plums grapes lemons",
+        "runner boxer skater climber swimmer",
+    ),
+    _world(
+        "vegetables",
+        "grow",
+        "grows",
+        "What does {} grow?",
+        "beans peas corn carrots onions",
+        "pirate robot wizard giant ghost",
+    ),
+    _world(
+        "dishes",
+        "cook",
+        "cooks",
+        "What does {} cook?",
+        "rice fish soup pasta eggs",
+        "cousin neighbor visitor tenant stranger",
+    ),
+    _world(
+        "tools",
+        "carry a",
+        "carries a",
+        "What does {} carry?",
+        "hammer rope knife shovel ladder",
+        "trader translator trainer shepherd roofer",
+    ),
+    _world(
+        "subjects",
+        "study",
+        "studies",
+        "What does {} study?",
+        "math history biology physics law",
+        "drummer composer novelist pianist sculptor",
+    ),
+    _world(
+        "flowers",
+        "plant",
+        "plants",
+        "What does {} plant?",
+        "roses lilies tulips daisies violets",
+        "cowboy ranger camper hiker biker",
+    ),
+    _world(
+        "vehicles",
+        "drive a",
+        "drives a",
+        "What does {} drive?",
+        "car truck van bus taxi",
+        "golfer jogger rower surfer skier",
+    ),
+    _world(
+        "fabrics", "buy", "buys", "What does {} buy?", "wool silk cotton leather linen", "widow twin bride lodger guest"
+    ),
+    _world(
+        "posts",
+        "guard the",
+        "guards the",
+        "What does {} guard?",
+        "bridge gate tower wall road",
+        "captain general major sergeant colonel",
+    ),
+    _world(
+        "groceries",
+        "sell",
+        "sells",
+        "What does {} sell?",
+        "bread cheese butter honey sugar",
+        "cashier dealer broker designer producer",
+    ),
+    _world(
+        "countries",
+        "visit",
+        "visits",
+        "Which country does {} visit?",
+        "Japan China Brazil Egypt Canada",
+        "biologist geologist linguist botanist zoologist",
+    ),
+    _world(
+        "clothes",
+        "wear a",
+        "wears a",
+        "What does {} wear?",
+        "hat coat scarf belt tie",
+        "gambler magician juggler clown comedian",
+    ),
+    _world(
+        "repairs",
+        "repair",
+        "repairs",
+        "What does {} repair?",
+        "chairs tables clocks lamps shoes",
+        "member voter donor founder patron",
+    ),
+)
 
 # Worlds without roles: what one person does on an occasion.
 CHOICE_WORLDS = (
@@ -77,7 +235,7 @@ CHOICE_WORLDS = (
     _world("states", "fly to", "flies to", "Where does {} fly?", "Texas Florida Ohio Utah Alaska"),
     _world("baking", "bake", "bakes", "What does {} bake?", "cookies muffins waffles pancakes biscuits"),
     _world("spices", "add", "adds", "What does {} add?", "salt pepper garlic ginger mint"),
-)  # fmt: skip
+)
 
 # People who are put in an order; only these names are answers.
 NAME_SETS = tuple(
@@ -101,7 +259,7 @@ SCALES = (
 )
 
 # People rules are applied to; never an answer.
-PEOPLE = ("Ben", "Ann", "Sam", "Mia", "Leo", "Eva", "Max", "Kim", "Tim", "Zoe", "Dan", "Joe", "Meg", "Nick", "Jane", "Bob")  # fmt: skip
+PEOPLE = tuple("Ben Ann Sam Mia Leo Eva Max Kim Tim Zoe Dan Joe Meg Nick Jane Bob".split())
 
 OCCASIONS = (
     "it rains", "it snows", "it is hot", "it is cold", "it is windy", "it is dark", "it is late", "it is foggy",

@@ -30,7 +30,8 @@ SMALL = (
 )  # fmt: skip
 TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 CHANGES = (-2, -1, 1, 2)  # of a number, for the twin
-NEAR, FARTHER, EVEN = (1, 2, 3, 4, 5), (1, 2, 3, 10, 20), (2, 4, 6, 8, 10)  # from a wrong option to a small answer, to a large one
+# How far wrong options may lie from a small answer, a large one, and a double.
+NEAR, FARTHER, EVEN = (1, 2, 3, 4, 5), (1, 2, 3, 10, 20), (2, 4, 6, 8, 10)
 SPELLED = range(1, 21)  # answers that are one short word
 
 # Sentences to set a calculation in a scene, or a story before its numbers. They are used in this order.
@@ -164,9 +165,7 @@ def _steps(operation: Operation, numbers: Numbers, answer: int) -> Sequence[int]
     return EVEN if operation is DOUBLE else NEAR if answer < 30 else FARTHER
 
 
-def _near(
-    rng: random.Random, answer: int, twin: int, steps: Sequence[int], fits: Callable[[int], bool]
-) -> list[int]:
+def _near(rng: random.Random, answer: int, twin: int, steps: Sequence[int], fits: Callable[[int], bool]) -> list[int]:
     """The twin's answer and two near numbers, so that the answer has any rank among the options equally often."""
     steps = rng.sample(sorted(set(steps)), len(set(steps)))
     lower = [n for step in steps if (n := answer - step) != twin and fits(n)]
@@ -184,7 +183,7 @@ def _draft(
     while True:
         numbers = operation.draw(rng, level)
         answer = operation.solve(numbers)
-        digits, banned = len(str(answer)), (0, *shown(numbers))
+        digits, banned = len(str(answer)), (0, 1, *shown(numbers))  # 1 would hardly ever be right
 
         def fits(n: int, digits: int = digits, banned: Numbers = banned) -> bool:
             return len(str(n)) == digits and n not in banned and (n in SPELLED or not spelled)
@@ -197,13 +196,14 @@ def _draft(
         twin = (*numbers[:i], changed, *numbers[i + 1 :])
         twin_answer = operation.solve(twin)
         if fits(answer) and fits(twin_answer) and twin_answer != answer:
-            break
+            wrong = _near(rng, answer, twin_answer, _steps(operation, numbers, answer), fits)
+            if len(wrong) == OPTIONS - 1:
+                break
     text = _spell if spelled else str
-    steps = _steps(operation, numbers, answer)
     return Draft(
         prompt=write(numbers),
         answer=f" {text(answer)}",
-        distractors=tuple(f" {text(n)}" for n in _near(rng, answer, twin_answer, steps, fits)),
+        distractors=tuple(f" {text(n)}" for n in wrong),
         twin_prompt=write(twin),
         twin_answer=f" {text(twin_answer)}",
         group=operation.group(numbers),

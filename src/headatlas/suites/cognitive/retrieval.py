@@ -78,8 +78,7 @@ def _draft(
 def _told_apart(rng: random.Random, level: int, template: str, words: Sequence[str], ask: bool = False) -> Draft:
     """A list of things that differ by the word before them, then perhaps sentences that matter for nothing."""
     group, things = _things(rng)
-    count = FEWER[level] if ask else rng.choice((FEWER, FACTS))[level]
-    keys = _keys(rng, count, words, rng.choice(SIZES) if level == 3 else ("",))
+    keys = _keys(rng, (FEWER if ask else FACTS)[level], words, rng.choice(SIZES) if level == 3 else ("",))
     opening, closing = rng.choice(SCENES)
     ending = QUESTION if ask else closing.format(name=rng.choice(NAMES)) + " {key}"
     fillers = rng.sample(FILLERS, level - 1)
@@ -106,10 +105,10 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _find_thing(rng: random.Random, level: int, template: str, words: Sequence[str], fact: str, question: str) -> Draft:
+def _find_thing(rng: random.Random, count: int, template: str, words: Sequence[str], fact: str, question: str) -> Draft:
     """The keys are any words, the values are the things of one set."""
     group, things = _things(rng)
-    keys = _keys(rng, FEWER[level], words, rng.choice(OCCASIONS) if level == 3 else ("",))
+    keys = _keys(rng, count, words, rng.choice(OCCASIONS) if count == FACTS[3] else ("",))
     return _draft(rng, template, group, keys, rng.sample(things, len(keys)), _sentences(keys, fact, question))
 
 
@@ -165,7 +164,7 @@ def ask_quality(rng: random.Random, level: int) -> Draft:
 def thing_of_owner(rng: random.Random, level: int) -> Draft:
     """Who has what: find the thing."""
     question = "{key} has the" if level == 1 else "the thing that {key} has{double} is the"
-    return _find_thing(rng, level, "thing-of-owner", NAMES, "{key} has the {value}{double}.", question)
+    return _find_thing(rng, FACTS[level], "thing-of-owner", NAMES, "{key} has the {value}{double}.", question)
 
 
 def owner_of_thing(rng: random.Random, level: int) -> Draft:
@@ -178,7 +177,7 @@ def owner_of_thing(rng: random.Random, level: int) -> Draft:
 def ask_thing(rng: random.Random, level: int) -> Draft:
     """Who has what, as a question for the thing."""
     fact, question = "{key} has the {value}{double}.", "Question: What does {key} have{double}? Answer: {key} has the"
-    return _find_thing(rng, level, "ask-thing", NAMES, fact, question)
+    return _find_thing(rng, FEWER[level], "ask-thing", NAMES, fact, question)
 
 
 def ask_room(rng: random.Random, level: int) -> Draft:
@@ -190,7 +189,7 @@ def ask_room(rng: random.Random, level: int) -> Draft:
 def code_word(rng: random.Random, level: int) -> Draft:
     """Code words for several locks."""
     fact, question = "the {key} code{double} is {value}.", "the {key} code{double} is"
-    return _find_thing(rng, level, "code-word", LOCKS, fact, question)
+    return _find_thing(rng, FEWER[level], "code-word", LOCKS, fact, question)
 
 
 def deed(rng: random.Random, level: int) -> Draft:
@@ -205,7 +204,7 @@ def trait(rng: random.Random, level: int) -> Draft:
     """A property of one person among several (of their relatives at level 3)."""
     i = rng.randrange(len(TRAITS))
     phrase, values = TRAITS[i]
-    keys = _keys(rng, FEWER[level], NAMES, ("'s sister", "'s brother") if level == 3 else ("",))
+    keys = _keys(rng, FACTS[level], NAMES, ("'s sister", "'s brother") if level == 3 else ("",))
     write = _sentences(keys, f"{{key}}{{double}} {phrase} {{value}}.", f"{{key}}{{double}} {phrase}")
     return _draft(rng, "trait", f"retrieval/trait-{i}", keys, rng.sample(values, len(keys)), write)
 

@@ -24,7 +24,9 @@ from headatlas.suites.example import Example
 
 TASK = "Semantic Understanding"
 
-NAMES = ("Anna", "Tom", "Lucy", "Mark", "Ella", "Jack", "Sarah", "Ben", "Alice", "David", "Mary", "Paul", "Kate", "Sam")  # fmt: skip
+NAMES = (
+    "Anna", "Tom", "Lucy", "Mark", "Ella", "Jack", "Sarah", "Ben", "Alice", "David", "Mary", "Paul", "Kate", "Sam",
+)  # fmt: skip
 TIERS = {1: (0,), 2: (0, 1), 3: (1, 2)}
 QUESTIONS = 0.36  # of the drafts have the question form
 
@@ -89,24 +91,25 @@ def _far_words(rng: random.Random, scale: Scale, level: int) -> list[str]:
 
 
 # Wordings by what is asked and by whether it is a question; {w} is the word and {s} what is said to be so.
+# Most show what is wanted with words of no scale: small models else take opposites and synonyms for one another.
 SCALE_WORDINGS = {
     ("synonym", True): (
-        'Which word means the same as "{w}"?',
-        "The {s} was {w}. Which other word would say the same?",
+        "What is another word for {w}?",
+        "What is another word for start? Answer: begin. Question: What is another word for {w}?",
     ),
     ("synonym", False): (
         "The {s} was {w}. In other words, the {s} was",
-        'To say that something is "{w}" is to say that it is',
-        "The {s} was {w}. With another word for the same thing, the {s} was",
+        "To start is to begin, and to be {w} is to be",
+        "Another word for start is begin, and another word for {w} is",
     ),
     ("opposite", True): (
-        'What is the opposite of "{w}"?',
-        "The {s} was not {w} but the opposite. What was the {s}?",
+        "What is the opposite of {w}?",
+        "What is the opposite of up? Answer: down. Question: What is the opposite of {w}?",
     ),
     ("opposite", False): (
-        "The {s} was not {w}. It was the opposite: the {s} was",
-        'The opposite of the word "{w}" is the word',
-        "The first {s} was {w}, but the second {s} was the opposite of that: the second {s} was",
+        "The opposite of up is down, and the opposite of {w} is",
+        "Up is the opposite of down, and {w} is the opposite of",
+        "Up is the opposite of down. If the {s} was not {w} but the opposite, the {s} was",
     ),
 }
 
@@ -264,16 +267,15 @@ def belongs_with(rng: random.Random, level: int) -> Draft:
 def odd_one_out(rng: random.Random, level: int) -> Draft:
     """Words of one kind and one of another; ask for the other. The twin turns the majority round."""
     group, _, words = _bundle(rng, level)
-    count = 4
     main, other = words[0], words[1]
-    places = rng.sample(range(count), count)
+    places = rng.sample(range(4), 4)
 
     def listed(first: list[str], second: list[str]) -> list[str]:
         row = [*first, *second]
         return [row[i] for i in places]
 
-    shown = listed(main[: count - 1], other[:1])
-    twin_shown = listed(main[:1], other[1 : count - 1] + other[:1])
+    shown = listed(main[:3], other[:1])
+    twin_shown = listed(main[:1], [other[1], other[2], other[0]])
     asks = rng.random() < QUESTIONS
     before = _scene(rng, level)
 

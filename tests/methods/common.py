@@ -1,0 +1,15 @@
+"""A small piece of work for the methods: two tasks on a small model."""
+
+from pathlib import Path
+
+from headatlas.cells import Runner
+from headatlas.heads import HeadModel
+from headatlas.methods.work import Work
+from headatlas.progress import Reporter
+from headatlas.scoring import Encoder
+from tests import tiny
+
+
+def work(folder: Path, model: HeadModel | None = None) -> Work:
+    model = model or tiny.model()
+    return Work(model, tiny.suite().split(), Runner(folder, Reporter(quiet=True)), Encoder(model))

@@ -1,0 +1,195 @@
+"""The whole way from a model and a suite to an atlas."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from headatlas.atlas import COMPETENCE, SCHEMA, SCORES, Atlas
+from headatlas.errors import HeadAtlasError
+from headatlas.mapping import map_heads
+from headatlas.methods.ablate import Ablate
+from headatlas.methods.attribute import Attribute
+from headatlas.progress import Reporter
+from headatlas.suites.example import Example
+from headatlas.suites.suite import Suite
+from tests import tiny
+from tests.methods.common import work
+
+QUIET = Reporter(quiet=True)
+
+
+def test_the_tables_keep_their_contract(tiny_atlas):
+    assert pq.read_schema(tiny_atlas.path / "scores.parquet").equals(SCORES)
+    assert pq.read_schema(tiny_atlas.path / "competence.parquet").equals(COMPETENCE)
+    assert SCORES.names == ["model", "method", "measure", "task", "seed", "layer", "head", "value", "stderr", "p_value", "q_value"]  # fmt: skip
+    counts = tiny_atlas.scores.groupby(["method", "task"]).size().to_dict()
+    assert counts == {(m, t): n for m, n in (("attribute", 12), ("ablate", 2)) for t in ("Colours", "Numbers")}
+    assert (tiny_atlas.scores["q_value"] >= tiny_atlas.scores["p_value"] - 1e-12).all()
+
+
+def test_the_run_says_how_it_was_made(tiny_atlas):
+    run = json.loads((tiny_atlas.path / "run.json").read_text())
+    assert run["schema"] == SCHEMA
+    assert run["model"]["fingerprint"] == tiny.model().fingerprint
+    assert (run["model"]["layers"], run["model"]["heads"], run["model"]["kv_heads"]) == (3, 4, 2)
+    assert run["suite"]["fingerprint"] == tiny.suite().fingerprint
+    assert run["settings"]["methods"]["ablate"] == {"baseline": "mean", "share": 0.1, "seeds": 1}
+    assert set(run["versions"]) >= {"torch", "transformers", "headatlas", "python"}
+    assert run["finished"]
+    assert run["cells"]["computed"] > 0
+
+
+def test_values_are_those_of_the_methods(tiny_atlas, tmp_path):
+    job = work(tmp_path)  # the preset's limit is above the size of this suite, so the splits are the same
+    for found in (*Attribute().measure(job), *Ablate(share=0.1).measure(job)):
+        grid = tiny_atlas.grid(found.task, found.method)
+        measured = np.array(found.heads).T
+        np.testing.assert_array_equal(grid[measured[0], measured[1]], found.summary.mean)
+        assert np.isfinite(grid).sum() == len(found.heads)
+
+
+@torch.no_grad()
+def test_competence_is_forced_choice(tiny_atlas):
+    """Recomputed one option at a time, from plain logits."""
+    model, ids = tiny.model(), tiny.tokenizer()
+    for row in tiny_atlas.competence.itertuples():
+        hits, answers = [], []
+        for example in tiny.suite().of(row.task):
+            scores = []
+            for option in (example.answer, *example.distractors):
+                start, tokens = len(ids(example.prompt)["input_ids"]), ids(example.prompt + option)["input_ids"]
+                logprobs = model.module(input_ids=torch.tensor([tokens])).logits[0].log_softmax(-1)
+                scores.append(sum(logprobs[i - 1, tokens[i]].item() for i in range(start, len(tokens))))
+            hits.append(scores[0] == max(scores))
+            answers.append(scores[0])
+        assert row.items == row.kept == len(hits)
+        assert row.accuracy == pytest.approx(np.mean(hits))
+        assert row.logprob == pytest.approx(np.mean(answers), abs=1e-4)
+        assert row.chance == pytest.approx(1 / 3)
+        assert row.low < row.accuracy < row.high
+        assert row.verdict == ("competent" if row.low > row.chance else "not competent")
+
+
+def test_a_second_run_reuses_everything_and_changes_no_byte(tmp_path):
+    first = map_heads(tiny.model(), tiny.suite(), out=tmp_path / "a", reporter=QUIET)
+    content = (first.path / "scores.parquet").read_bytes()
+    second = map_heads(tiny.model(), tiny.suite(), out=tmp_path / "a", reporter=QUIET)
+    assert second.run["cells"]["computed"] == 0
+    assert second.run["cells"]["reused"] == first.run["cells"]["computed"] + first.run["cells"]["reused"]
+    assert (second.path / "scores.parquet").read_bytes() == content
+
+
+def test_a_changed_setting_gives_new_cells_and_only_its_own_scores(tmp_path):
+    out = tmp_path / "a"
+    mean = map_heads(tiny.model(), tiny.suite(), ["ablate"], preset="standard", out=out, reporter=QUIET)
+    zero = map_heads(
+        tiny.model(), tiny.suite(), ["ablate"], preset="standard", baseline="zero", out=out, reporter=QUIET
+    )
+    assert zero.run["cells"]["computed"] > 0
+    assert len(zero.scores) == len(mean.scores)
+    alone = map_heads(
+        tiny.model(), tiny.suite(), ["ablate"], preset="standard", baseline="zero", out=tmp_path / "b", reporter=QUIET
+    )
+    assert (out / "scores.parquet").read_bytes() == (alone.path / "scores.parquet").read_bytes()
+    assert not np.allclose(mean.scores["value"], zero.scores["value"])
+
+
+def test_another_model_shares_no_cell(tmp_path):
+    map_heads(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a", reporter=QUIET)
+    other = map_heads(tiny.model(seed=1), tiny.suite(), ["attribute"], out=tmp_path / "a", reporter=QUIET)
+    assert other.run["cells"]["reused"] == 0
+
+
+def test_two_processes_do_not_write_one_atlas(tmp_path):
+    from filelock import FileLock
+
+    (tmp_path / "a").mkdir()
+    map_heads(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a", reporter=QUIET)
+    with FileLock(tmp_path / "a" / ".lock"), pytest.raises(HeadAtlasError, match="Another process is writing"):
+        map_heads(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a", reporter=QUIET)
+
+
+def examples(count: int, groups: int, **changes):
+    return Suite(
+        "s",
+        tuple(
+            Example(**{"id": str(i), "task": "t", "prompt": f"item {i} is", "answer": " red", "group": str(i % groups)} | changes)
+            for i in range(count)
+        ),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("suite", "options", "message"),
+    [
+        (examples(30, 1), {}, r"has 1 group\(s\) and cannot be split"),
+        (examples(5, 5), {}, "Task 't' has 5 examples; a map needs at least 12"),
+        (examples(30, 10, prompt="the key is " * 60), {}, "context holds 128"),
+        (tiny.suite(), {"limit": 3}, "--limit 3 was asked for; a map needs at least 12"),
+        (tiny.suite(), {"limit": 0}, "--limit 0 was asked for; it must be at least 1"),
+        (tiny.suite(), {"seeds": 0}, "--seeds 0 was asked for; it must be at least 1"),
+        (tiny.suite(), {"methods": ["ablat"]}, r"Unknown method 'ablat'. Did you mean 'ablate'\?"),
+        (tiny.suite(), {"methods": []}, "No method was asked for"),
+        (tiny.suite(), {"preset": "fast"}, "Unknown preset 'fast'"),
+        (tiny.suite(), {"tasks": ["Colour"]}, "Did you mean 'Colours'"),
+        (tiny.suite(), {"chat": True}, "has no chat template"),
+        (tiny.suite(), {"baseline": "mode"}, "Unknown baseline 'mode'"),
+    ],
+)
+def test_bad_requests_are_refused_before_anything_is_written(tmp_path, suite, options, message):
+    with pytest.raises(HeadAtlasError, match=message):
+        map_heads(tiny.model(), suite, out=tmp_path / "a", reporter=QUIET, **options)
+    assert not (tmp_path / "a").exists()
+
+
+def test_nan_weights_are_refused_before_anything_is_written(tmp_path):
+    model = tiny.model()
+    with torch.no_grad():
+        model.out_projections[0].weight[0, 0] = float("nan")
+    with pytest.raises(HeadAtlasError, match="holds NaN or infinite values"):
+        map_heads(model, tiny.suite(), out=tmp_path / "a", reporter=QUIET)
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "letters.txt").write_text("dear all")
+    with pytest.raises(HeadAtlasError, match="is not empty and not an atlas"):
+        map_heads(tiny.model(), tiny.suite(), out=tmp_path, reporter=QUIET)
+    with pytest.raises(HeadAtlasError, match="is a file; give a folder"):
+        map_heads(tiny.model(), tiny.suite(), out=tmp_path / "letters.txt", reporter=QUIET)
+    assert [path.name for path in tmp_path.iterdir()] == ["letters.txt"]
+
+
+def test_reading_what_is_not_an_atlas_says_so(tmp_path):
+    with pytest.raises(HeadAtlasError, match="There is no folder"):
+        Atlas(tmp_path / "none")
+    with pytest.raises(HeadAtlasError, match="is not an atlas: there is no run.json"):
+        Atlas(tmp_path)
+    (tmp_path / "run.json").write_text('{"schema": 99}')
+    with pytest.raises(HeadAtlasError, match="has schema version 99; this headatlas reads version 1"):
+        Atlas(tmp_path)
+    (tmp_path / "run.json").write_text('{"schema": ')
+    with pytest.raises(HeadAtlasError, match="cannot be read as the description of an atlas"):
+        Atlas(tmp_path)
+    (tmp_path / "run.json").write_text('{"schema": 1, "command": "headatlas map"}')
+    with pytest.raises(HeadAtlasError, match="is not finished: it has no scores.parquet. Continue it with: headatlas map"):
+        _ = Atlas(tmp_path).scores
+
+
+def test_the_strongest_heads_come_first_with_their_interval(tiny_atlas):
+    table = tiny_atlas.table("colours")
+    assert list(table["value"].abs()) == sorted(table["value"].abs(), reverse=True)
+    assert ((table["low"] < table["value"]) & (table["value"] < table["high"])).all()
+    # The interval and the p-value are the same statement.
+    excludes_zero = (table["low"] > 0) | (table["high"] < 0)
+    assert (excludes_zero == (table["p_value"] < 0.05)).all()
+
+
+def test_the_most_complete_map_is_shown_unless_another_is_asked_for(tiny_atlas):
+    assert tiny_atlas.choose_method() == "attribute"  # ablation measured only some heads
+    assert tiny_atlas.choose_method("ablate") == "ablate"
+    with pytest.raises(HeadAtlasError, match="Unknown method in this atlas 'gate'"):
+        tiny_atlas.choose_method("gate")

@@ -80,7 +80,8 @@ def test_no_plus_without_values_above_the_scale():
 
 
 @pytest.mark.parametrize(
-    ("values", "top"), [([0.0042], 0.005), ([0.3], 0.3), ([12.0], 15.0), ([0.0], 1.0), ([1e-6], 0.0005), ([np.nan, 2], 2)]
+    ("values", "top"),
+    [([0.0042], 0.005), ([0.3], 0.3), ([12.0], 15.0), ([0.0], 1.0), ([1e-6], 0.0005), ([np.nan, 2], 2)],
 )
 def test_the_scale_ends_at_a_round_number(values, top):
     assert scale_top(np.array(values)) == (pytest.approx(top), False)

@@ -78,7 +78,7 @@ def test_a_second_run_reuses_everything_and_changes_no_byte(tmp_path):
     content = (first.path / "scores.parquet").read_bytes()
     second = map_heads(tiny.model(), tiny.suite(), out=tmp_path / "a", reporter=QUIET)
     assert second.run["cells"]["computed"] == 0
-    assert second.run["cells"]["reused"] == first.run["cells"]["computed"] + first.run["cells"]["reused"]
+    assert second.run["cells"]["reused"] == first.run["cells"]["computed"] > 0
     assert (second.path / "scores.parquet").read_bytes() == content
 
 
@@ -175,7 +175,9 @@ def test_reading_what_is_not_an_atlas_says_so(tmp_path):
     with pytest.raises(HeadAtlasError, match="cannot be read as the description of an atlas"):
         Atlas(tmp_path)
     (tmp_path / "run.json").write_text('{"schema": 1, "command": "headatlas map"}')
-    with pytest.raises(HeadAtlasError, match="is not finished: it has no scores.parquet. Continue it with: headatlas map"):
+    with pytest.raises(
+        HeadAtlasError, match="is not finished: it has no scores.parquet. Continue it with: headatlas map"
+    ):
         _ = Atlas(tmp_path).scores
 
 

@@ -40,25 +40,26 @@ class Cell:
 
 @dataclass
 class Runner:
-    """Runs cells that are not in the folder yet. `reused` and `computed` count what happened."""
+    """Runs cells that are not in the folder yet. `computed` and `reused` are the cells of this run, each counted once:
+    those it made, and those that an earlier run had left."""
 
     folder: Path
     reporter: Reporter = field(default_factory=Reporter)
-    reused: int = 0
-    computed: int = 0
+    computed: set[str] = field(default_factory=set)
+    reused: set[str] = field(default_factory=set)
 
     def run(self, title: str, cells: Sequence[Cell]) -> list[Result]:
         """The results of the cells, in order."""
         found = [self._read(cell) for cell in cells]
         missing = [cell for cell, result in zip(cells, found, strict=True) if result is None]
-        self.reused += len(cells) - len(missing)
+        self.reused |= {cell.key for cell in cells} - {cell.key for cell in missing} - self.computed
         with self.reporter.bar(title, len(missing), sum(cell.tokens for cell in missing)) as advance:
             results: list[Result] = []
             for cell, kept in zip(cells, found, strict=True):
                 if kept is None:
                     kept = cell.compute()
                     self._write(cell, kept)
-                    self.computed += 1
+                    self.computed.add(cell.key)
                     advance(cell.tokens)
                 results.append(kept)
         return results

@@ -169,14 +169,14 @@ def _locked(out: Path) -> Iterator[None]:
         with FileLock(out / ".lock", blocking=False):
             yield
     except Timeout:
-        raise HeadAtlasError(f"Another process is writing the atlas {out}. Wait for it or choose another --out.") from None
+        raise HeadAtlasError(
+            f"Another process is writing the atlas {out}. Wait for it or choose another --out."
+        ) from None
     except OSError as error:
         raise HeadAtlasError(f"Cannot use the folder {out}: {error.strerror}. Choose another with --out.") from None
 
 
-def _run(
-    work: Work, request: Request, suite: Suite, out: Path, command: str | None, reporter: Reporter
-) -> Atlas:
+def _run(work: Work, request: Request, suite: Suite, out: Path, command: str | None, reporter: Reporter) -> Atlas:
     from headatlas.figures import write_figures
 
     started = time.time()
@@ -210,7 +210,7 @@ def _run(
     description |= {
         "finished": finished,
         "seconds": round(time.time() - started, 1),
-        "cells": {"computed": runner.computed, "reused": runner.reused},
+        "cells": {"computed": len(runner.computed), "reused": len(runner.reused)},
         # Groups behind every standard error: intervals are Student's t with one degree of freedom less.
         "groups": {
             method.name: {map_.task: map_.summary.groups for map_ in maps if map_.method == method.name}
@@ -218,7 +218,7 @@ def _run(
         },
     }
     atlas_files.write_run(out, description)
-    reporter.say(f"{runner.computed} cells computed, {runner.reused} reused from {out}.")
+    reporter.say(f"{len(runner.computed)} cells computed, {len(runner.reused)} reused from an earlier run in {out}.")
     atlas = Atlas(out)
     write_figures(atlas)
     return atlas

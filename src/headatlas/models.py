@@ -120,7 +120,9 @@ def _pretrained(location: str, name: str, **kwargs: Any) -> tuple[nn.Module, Any
             return module, AutoTokenizer.from_pretrained(location, **tokenizer_kwargs)
         except Exception as error:  # readers raise whatever a damaged or foreign file leads them into
             if kwargs.get("local_files_only"):
-                raise _offline(name, "no network may be used (HF_HUB_OFFLINE) or the cached copy is not whole") from None
+                raise _offline(
+                    name, "no network may be used (HF_HUB_OFFLINE) or the cached copy is not whole"
+                ) from None
             raise _unreadable(name, error) from None
 
 

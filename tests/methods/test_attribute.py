@@ -34,7 +34,9 @@ def test_it_is_gradient_times_activation_summed_over_positions(tmp_path):
         logprobs, _ = batch.score(job.model)
     gradients = torch.autograd.grad(logprobs.sum(), [z[layer] for layer in range(3)])
     expected = torch.stack([(z[layer] * gradients[layer]).sum((1, 3)) for layer in range(3)], 1)
-    np.testing.assert_allclose(attribute_batch(job.model, batch, None)["effects"], expected.detach().flatten(1), atol=1e-5)
+    np.testing.assert_allclose(
+        attribute_batch(job.model, batch, None)["effects"], expected.detach().flatten(1), atol=1e-5
+    )
 
 
 def test_every_head_has_an_error_and_a_p_value_from_the_fit_split(tmp_path):

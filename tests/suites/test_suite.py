@@ -43,7 +43,9 @@ def test_the_split_is_the_same_whatever_the_order_of_the_file_and_another_with_a
 
 
 def test_too_few_groups_cannot_be_split():
-    with pytest.raises(HeadAtlasError, match=r"Task 'a' .* has 1 group\(s\) and cannot be split into fit, choose, evaluate"):
+    with pytest.raises(
+        HeadAtlasError, match=r"Task 'a' .* has 1 group\(s\) and cannot be split into fit, choose, evaluate"
+    ):
         suite_of(["only"] * 30).split()
 
 

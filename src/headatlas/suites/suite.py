@@ -88,9 +88,7 @@ class Suite:
                     f"Task {empty[0]!r} of suite {self.name!r} has no group left for the {split!r} split: its groups "
                     "are too few or too unequal. Use smaller groups, or more of them."
                 )
-        return {
-            split: Suite(self.name, tuple(e for e in self.examples if home[e.group] == split)) for split in SPLITS
-        }
+        return {split: Suite(self.name, tuple(e for e in self.examples if home[e.group] == split)) for split in SPLITS}
 
     def _check_splittable(self) -> None:
         for task in self.tasks:

@@ -49,7 +49,7 @@ PATTERNS = {
 
 @cache
 def examples(level: int) -> list[Example]:
-    return [example for seed in (0, 7, 1234) for example in generate(seed, 130, level)]
+    return [example for seed in (0, 7, 1234) for example in generate(seed, 96, level)]
 
 
 def facts(prompt: str, template: str) -> dict[tuple[str, ...], str]:

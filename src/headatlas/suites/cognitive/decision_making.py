@@ -1,8 +1,9 @@
 """Decision-making: choose the option that best serves a stated wish, within stated limits.
 
 The options and what is true of them stand in the prompt in random order, but no sentence says which to choose: the
-wish has to be applied to them. Unlike in logical reasoning the premises do not entail the answer; it is right only
-because somebody wants something.
+wish has to be applied to them. Unlike in logical reasoning, the answer is right only because somebody wants something.
+
+A text is a function of what differs between the prompt and its twin, so that all else stays the same.
 """
 
 from __future__ import annotations
@@ -18,126 +19,309 @@ from headatlas.suites.example import Example
 
 TASK = "Decision-making"
 
-NAMES = ("Ben", "Ann", "Sam", "Mia", "Leo", "Eva", "Max", "Kim", "Tim", "Zoe", "Dan", "Joe", "Meg", "Nick", "Jane", "Bob")  # fmt: skip
-PAIRS = (("big", "small"), ("new", "old"), ("red", "blue"), ("black", "white"))
+NAMES = (
+    "Ben", "Ann", "Sam", "Mia", "Leo", "Eva", "Max", "Kim", "Tim", "Zoe", "Dan", "Joe", "Meg", "Nick", "Jane", "Bob",
+)  # fmt: skip
+QUALITIES = (("big", "small"), ("new", "old"), ("red", "blue"), ("black", "white"))
 
 T = TypeVar("T")
 
 
 def wish(rng: random.Random, level: int, question: bool = False) -> Draft:
-    """One option serves the wish. Level 2: two people with a wish each; level 3: the first wish cannot be had."""
+    """One option serves the wish. Level 2: somebody else has another wish; level 3: the first choice is barred."""
     need = rng.choice(NEEDS)
-    served = rng.sample(need.served, 3 if level == 1 and question else min(4, len(need.served)))
+    served = rng.sample(need.served, min(len(need.served), 4))
+    if level == 1 and question:
+        served = served[:3]
     (want, right), (twin_want, twin), (third_want, third), *_ = rng.sample(served, len(served))
     ann, ben = rng.sample(NAMES, 2)
     listed = _listed([f"the {option}" for _, option in served], "or")
-    if level == 3:
-        # Both first wishes are out of reach, so the second wish of the person asked about decides.
-        blocked_want, blocked = served[-1] if served[-1][1] not in (right, twin) else (third_want, third)
-        texts = [
-            f"{ann} first of all {need.frame.format(blocked_want)}, and after that {need.frame.format(w)}. "
-            f"{ben} {need.frame.format(third_want)}. They can {need.act} {listed}. "
-            f"It is not possible to {need.act} the {blocked} today."
-            for w in (want, twin_want)
-        ]
-    elif level == 2:
-        texts = [
-            " ".join(pair) + f" They can {need.act} {listed}."
-            for w in (want, twin_want)
-            for pair in [[f"{ann} {need.frame.format(w)}.", f"{ben} {need.frame.format(third_want)}."]]
-        ]
-    else:
-        parts = [f"{ann} {need.frame.format('@')}.", f"{ann} can {need.act} {listed}."]
-        text = " ".join(_shuffled(rng, parts))
-        texts = [text.replace("@", w) for w in (want, twin_want)]
-    options = [right, twin, *(o for _, o in served if o not in (right, twin))]
-    return _draft(rng, texts, ann, need.act, options, need.name, "wish", question)
+    swap = rng.random() < 0.5
+
+    def text(want: str) -> str:
+        wants = f"{ann} {need.frame.format(want)}."
+        parts = [wants, f"{ann} can {need.act} {listed}."]
+        if level == 2:
+            parts = [f"{wants} {ben} {need.frame.format(third_want)}.", f"They can {need.act} {listed}."]
+        if level == 3:
+            first = (
+                f"First of all {ann} {need.frame.format(third_want)}; failing that, {ann} {need.frame.format(want)}."
+            )
+            blocked = f"Today nobody can {need.act} the {third}."
+            parts = [first, f"{ann} and {ben} can {need.act} {listed}. {blocked}"]
+        return _ordered(parts, swap)
+
+    options = [right, twin, *(option for _, option in served if option not in (right, twin))]
+    return _draft(rng, (text(want), text(twin_want)), ann, need.act, options, need.name, "wish", question)
 
 
 def wish_not(rng: random.Random, level: int) -> Draft:
-    """One thing is wanted and another is not; the option for each is there."""
+    """One thing is wanted and another is not; there is an option for each."""
     need = rng.choice(NEEDS)
-    served = rng.sample(need.served, min(2 + level, len(need.served)))
-    ends = rng.sample(served, 2)
+    served = rng.sample(need.served, min(len(need.served), 2 + level))
+    (want, right), (twin_want, twin), (third_want, _), *_ = rng.sample(served, len(served))
     ann, ben = rng.sample(NAMES, 2)
     listed = _listed([f"the {option}" for _, option in served], "or")
-    order = rng.random()
-    extra = rng.choice(served)[0]
-    texts = []
-    for (want, _), (unwanted, _) in (ends, ends[::-1]):
+    swap = rng.random() < 0.5
+
+    def text(want: str, unwanted: str) -> str:
         parts = [f"{ann} {need.frame.format(want)}, not {unwanted}.", f"{ann} can {need.act} {listed}."]
         if level > 1:
-            parts[0] += f" {ben} {need.frame.format(extra)}."
-            parts[1] = f"There is one choice for each: they can {need.act} {listed}."
+            parts[0] += f" {ben} {need.frame.format(third_want)}, not {want}."
         if level == 3:
-            parts[1] += f" {ben} and {ann} do not have to agree, and each of them will choose alone."
-        texts.append(" ".join(parts if order < 0.5 else parts[::-1]))
-    options = [ends[0][1], ends[1][1], *(o for w, o in served if (w, o) not in ends)]
+            parts[1] = f"{ann} and {ben} can {need.act} {listed}, and they do not have to choose the same."
+        return _ordered(parts, swap)
+
+    options = [right, twin, *(option for _, option in served if option not in (right, twin))]
+    texts = text(want, twin_want), text(twin_want, want)
     return _draft(rng, texts, ann, need.act, options, need.name, "wish-not")
 
 
 def extreme(rng: random.Random, level: int) -> Draft:
-    """The smallest or largest number is wanted; from level 2 on some options are not to be had."""
+    """The smallest or largest number is best; from level 2 on some options are not to be had."""
     goods = rng.choice(GOODS)
     size = 2 + level
-    options = rng.sample(goods.options, size)
     numbers = rng.sample(range(2, 10) if level == 1 else range(3, 40), size)
-    best = min if goods.measure.least else max
     gone = rng.sample(range(size), level - 1)
     left = [i for i in range(size) if i not in gone]
-    right = best(left, key=numbers.__getitem__)
-    twin = rng.choice([i for i in left if i != right])
-    ann = rng.choice(NAMES)
-    swapped = list(numbers)
-    swapped[right], swapped[twin] = numbers[twin], numbers[right]
-    sold = f" {_capital(_listed([f'the {options[i]}' for i in gone], 'and'))} cannot be had today." if gone else ""
-    order = rng.random()
-    texts = []
-    for values in (numbers, swapped):
-        parts = [f"{ann} {goods.measure.wish}.", _facts(goods, options, values) + sold]
-        texts.append(" ".join(parts if order < 0.5 else parts[::-1]))
-    ordered = [options[right], options[twin], *(o for i, o in enumerate(options) if i not in (right, twin))]
-    return _draft(rng, texts, ann, goods.act, ordered, goods.name, "extreme")
+    right = (min if goods.measure.least else max)(left, key=numbers.__getitem__)
+    return _numbered(rng, goods, numbers, goods.measure.wish, right, gone, "extreme", twins=left)
 
 
 def limit(rng: random.Random, level: int, question: bool = False) -> Draft:
-    """One option keeps within a limit; from level 2 on others do too, but cannot be had."""
+    """One option keeps within the limit; from level 2 on others do too, but are not to be had."""
     goods = rng.choice(GOODS)
     size = 2 + level
-    options = rng.sample(goods.options, size)
-    low, high = rng.sample(range(2, 6), 2), rng.sample(range(8, 13 if level == 1 else 30), size)
-    # `fits` are the options within the limit; all of them but the answer are gone.
-    fits = rng.sample(range(size), level)
-    pool = iter(_shuffled(rng, [*range(2, 6)]) if goods.measure.least else _shuffled(rng, [*range(12, 20)]))
-    bad = iter(high if goods.measure.least else _shuffled(rng, [*range(2, 9)]))
-    bound = 6 + rng.randrange(2) if goods.measure.least else 10 + rng.randrange(2)
-    numbers = [next(pool) if i in fits else next(bad) for i in range(size)]
-    right, *gone = fits
-    twin = rng.choice([i for i in range(size) if i not in fits])
+    right, *gone = rng.sample(range(size), level)
+    bound = rng.randrange(8, 13)
+    below, above = range(2, bound), range(bound + 1, bound + 8)
+    inside, outside = (below, above) if goods.measure.least else (above, below)
+    good, bad = rng.sample(inside, size), rng.sample(outside, size)
+    numbers = [good[i] if i in (right, *gone) else bad[i] for i in range(size)]
+    twins = [i for i in range(size) if i not in gone]
+    wanted = goods.measure.limit.format(bound)
+    return _numbered(rng, goods, numbers, wanted, right, gone, "limit", twins, question)
+
+
+def _numbered(
+    rng: random.Random,
+    goods: Goods,
+    numbers: list[int],
+    wanted: str,
+    right: int,
+    gone: Sequence[int],
+    template: str,
+    twins: Sequence[int],
+    question: bool = False,
+) -> Draft:
+    """Options with a number each. In the twin, the answer changes its number with another of `twins`."""
+    options = rng.sample(goods.options, len(numbers))
+    twin = rng.choice([i for i in twins if i != right])
+    ann = rng.choice(NAMES)
+    swap = rng.random() < 0.5
+    verb, unit = goods.measure.verb, goods.measure.unit
+
+    def text(numbers: Sequence[int]) -> str:
+        clauses = [f"the {option} {number}" for option, number in zip(options, numbers, strict=True)]
+        clauses[0] = f"the {options[0]} {verb} {numbers[0]} {unit}"
+        facts = f"{_capital(_listed(clauses, 'and'))}."
+        if gone:
+            are = "is" if len(gone) == 1 else "are"
+            facts += f" {_capital(_listed([f'the {options[i]}' for i in gone], 'and'))} {are} unavailable."
+        return _ordered([f"{ann} {wanted}.", facts], swap)
+
     swapped = list(numbers)
     swapped[right], swapped[twin] = numbers[twin], numbers[right]
-    ann = rng.choice(NAMES)
-    sold = f" {_capital(_listed([f'the {options[i]}' for i in gone], 'and'))} cannot be had today." if gone else ""
-    order = rng.random()
-    texts = []
-    for values in (numbers, swapped):
-        parts = [f"{ann} {goods.measure.limit.format(bound)}.", _facts(goods, options, values) + sold]
-        texts.append(" ".join(parts if order < 0.5 else parts[::-1]))
-    del low
-    ordered = [options[right], options[twin], *(o for i, o in enumerate(options) if i not in (right, twin))]
-    return _draft(rng, texts, ann, goods.act, ordered, goods.name, "limit", question)
-
-
-def _facts(goods: Goods, options: Sequence[str], numbers: Sequence[int]) -> str:
-    verb, unit = goods.measure.verb, goods.measure.unit
-    clauses = [f"the {option} {verb} {number} {unit}" for option, number in zip(options, numbers, strict=True)]
-    return f"{_capital(_listed(clauses, 'and'))}."
+    ranked = [options[right], options[twin], *(o for i, o in enumerate(options) if i not in (right, twin))]
+    return _draft(rng, (text(numbers), text(swapped)), ann, goods.act, ranked, goods.name, template, question)
 
 
 def ranking(rng: random.Random, level: int, question: bool = False) -> Draft:
-    """The best-liked option among those that can be had."""
-    raise NotImplementedError
+    """The best-liked option of those that are available; told from the best down or from the worst up."""
+    goods = rng.choice(GOODS)
+    size = 2 + level
+    liked = rng.sample(goods.options, size)  # best first
+    # The answer is the best or the second best; the twin makes the other one right.
+    right, twin = _shuffled(rng, liked[:2])
+    others = rng.sample(liked[2:], max(1, level - 1))
+    ann = rng.choice(NAMES)
+    downwards = rng.random() < 0.5
+    way = "best to worst" if downwards else "worst to best"
+    told = ", ".join(liked if downwards else liked[::-1])
+    likes = f"{_capital(way)} for {ann}: {told}."
+    if level == 3:
+        likes = f"These are the choices that {ann} has thought about, from {way}: {told}."
+    elif not question:
+        likes = f"{ann}'s choices from {way} are {told}."
+    place = rng.randrange(len(others) + 1)
+
+    def text(free: str) -> str:
+        there = _listed([*others[:place], free, *others[place:]], "and")
+        if level == 1:
+            return f"{likes} Only {there} are there."
+        gone = [o for o in sorted(liked) if o not in (free, *others)]
+        return f"{likes} Today there is no {_listed(gone, 'or')}, and only {there} can be had."
+
+    rest = [o for o in liked if o not in (right, twin)]
+    return _draft(rng, (text(right), text(twin)), ann, goods.act, [right, twin, *rest], goods.name, "ranking", question)
+
+
+def trait(rng: random.Random, level: int, question: bool = False) -> Draft:
+    """A goal calls for a trait, and one option has it. From level 2 on, others have other goals."""
+    traits = rng.choice(TRAITS)
+    size = min(2 + level, len(traits.goals))
+    pairs = rng.sample(traits.goals, size)
+    options = rng.sample(traits.options, size)
+    right, twin, third = rng.sample(range(size), 3)
+    ann, ben = rng.sample(NAMES, 2)
+    swap = rng.random() < 0.5
+    clauses = [f"the {option} {have}" for option, (_, have) in zip(options, pairs, strict=True)]
+    clauses[0] = f"the {options[0]} is {pairs[0][1]}"
+    facts = f"{_capital(_listed(clauses, 'and'))}."
+
+    def text(goal: str) -> str:
+        wanted = f"{ann} wants to {goal}."
+        if level > 1:
+            wanted += f" {ben} wants to {pairs[third][0]}."
+        if level == 3:
+            wanted = (
+                f"Above all {ann} wants to {pairs[third][0]}, and next to that {ann} wants to {goal}. "
+                f"But today nobody can {traits.act} the {options[third]}."
+            )
+        return _ordered([wanted, facts], swap)
+
+    ranked = [options[right], options[twin], *(o for i, o in enumerate(options) if i not in (right, twin))]
+    texts = text(pairs[right][0]), text(pairs[twin][0])
+    return _draft(rng, texts, ann, traits.act, ranked, traits.name, "trait", question)
+
+
+def avoid(rng: random.Random, level: int) -> Draft:
+    """All kinds but one are ruled out; one option is of the kind that is left."""
+    case = rng.choice(AVOIDED)
+    size = min(2 + level, len(case.kinds))
+    kinds = rng.sample(case.kinds, size)
+    options = rng.sample(case.options, size)
+    right, twin, *rest = rng.sample(range(size), size)
+    ann, ben = rng.sample(NAMES, 2)
+    swap = rng.random() < 0.5
+    held = [rng.choice(things) for _, things in kinds]
+    # "is made of" leaves "of" behind when the verb is not repeated.
+    kept = f"{case.has.split()[-1]} " if " " in case.has else ""
+    parts = [f"the {option} {kept}{thing}" for option, thing in zip(options, held, strict=True)]
+    parts[0] = f"the {options[0]} {case.has} {held[0]}"
+    facts = f"{_capital(_listed(parts, 'and'))}."
+    place = rng.randrange(len(rest) + 1)
+
+    def text(ruled_out: int) -> str:
+        names = [kinds[i][0] for i in [*rest[:place], ruled_out, *rest[place:]]]
+        wanted = f"{ann} {case.rules_out} no {_listed(names, 'or')}."
+        if level == 3:
+            wanted += f" {ben} {case.rules_out} no {kinds[right][0]}, and will {case.act} something else than {ann}."
+        return _ordered([wanted, facts], swap)
+
+    ranked = [options[i] for i in (right, twin, *rest)]
+    return _draft(rng, (text(twin), text(right)), ann, case.act, ranked, case.name, "avoid")
+
+
+def two_qualities(rng: random.Random, level: int) -> Draft:
+    """One quality is wanted and another is not; each option is good in one respect or the other."""
+    goods = rng.choice(THINGS)
+    (a, b), (x, y) = rng.sample(QUALITIES, 2)
+    combinations = _shuffled(rng, list(product((a, b), (x, y))))
+    # At level 1 the combination that is left out is neither the answer nor the twin's.
+    wanted = rng.choice((a, b))
+    kept = [c for c in combinations if c[0] == wanted]
+    others = [c for c in combinations if c[0] != wanted]
+    shown = _shuffled(rng, kept + (others[:1] if level == 1 else others))
+    options = rng.sample(goods.options, len(shown))
+    by_quality = dict(zip(shown, options, strict=True))
+    right, twin = rng.sample(kept, 2)
+    ann, ben = rng.sample(NAMES, 2)
+    swap = rng.random() < 0.5
+    clauses = [f"the {option} {first} and {second}" for (first, second), option in by_quality.items()]
+    clauses[0] = clauses[0].replace(f"the {options[0]}", f"the {options[0]} is", 1)
+    facts = f"{_capital(', '.join(clauses))}."
+
+    def text(unwanted: str) -> str:
+        wants = f"{ann} wants {wanted}, not {unwanted}."
+        if level > 1:
+            wants += f" {ben} wants {others[0][0]}, not {others[0][1]}."
+        if level == 3:
+            wants += f" Both of them have enough money, and {ben} will not {goods.act} the same as {ann}."
+        return _ordered([wants, facts], swap)
+
+    ranked = [by_quality[right], by_quality[twin], *(o for c, o in by_quality.items() if c not in (right, twin))]
+    return _draft(rng, (text(twin[1]), text(right[1])), ann, goods.act, ranked, goods.name, "two-qualities")
+
+
+def wish_question(rng: random.Random, level: int) -> Draft:
+    """`wish` as a question."""
+    return wish(rng, level, question=True)
+
+
+def limit_question(rng: random.Random, level: int) -> Draft:
+    """`limit` as a question."""
+    return limit(rng, level, question=True)
+
+
+def ranking_question(rng: random.Random, level: int) -> Draft:
+    """`ranking` as a question."""
+    return ranking(rng, level, question=True)
+
+
+def trait_question(rng: random.Random, level: int) -> Draft:
+    """`trait` as a question."""
+    return trait(rng, level, question=True)
+
+
+MAKERS = (
+    wish, limit_question, trait, ranking, wish_question, extreme, avoid, trait_question, limit, wish_not, two_qualities,
+    ranking_question,
+)  # fmt: skip
 
 
 def generate(seed: int, n: int, level: int) -> list[Example]:
-    return fill(TASK, (), seed, n, level)
+    return fill(TASK, MAKERS, seed, n, level)
+
+
+def _draft(
+    rng: random.Random,
+    texts: tuple[str, str],
+    name: str,
+    act: str,
+    options: Sequence[str],
+    group: str,
+    template: str,
+    question: bool = False,
+) -> Draft:
+    """A draft from the texts of prompt and twin. The first of `options` is right, the second is the twin's answer."""
+    if question:
+        prompt, twin_prompt = (f"Question: {text} What should {name} {act}? Answer:" for text in texts)
+    else:
+        prompt, twin_prompt = (f"{text} {name} should {act} the" for text in texts)
+    wrong = _shuffled(rng, [options[1], *rng.sample(options[2:], min(2, len(options) - 2))])
+    return Draft(
+        prompt=prompt,
+        answer=f" {options[0]}",
+        distractors=tuple(f" {option}" for option in wrong),
+        twin_prompt=twin_prompt,
+        twin_answer=f" {options[1]}",
+        group=f"decision-making/{group}",
+        template=f"{template}-question" if question else template,
+    )
+
+
+def _ordered(parts: Sequence[str], swap: bool) -> str:
+    return " ".join(parts[::-1] if swap else parts)
+
+
+def _shuffled(rng: random.Random, items: Sequence[T]) -> list[T]:
+    return rng.sample(items, len(items))
+
+
+def _listed(items: Sequence[str], joint: str) -> str:
+    return f"{', '.join(items[:-1])} {joint} {items[-1]}" if len(items) > 1 else items[0]
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

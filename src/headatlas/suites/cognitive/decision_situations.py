@@ -31,6 +31,8 @@ class Measure:
 
 @dataclass(frozen=True)
 class Goods:
+    """Options that a number on each makes better or worse."""
+
     name: str
     act: str
     measure: Measure
@@ -84,7 +86,9 @@ NEEDS = (
     _needs("helper", "needs help with {}", "call", "teeth:dentist, taxes:accountant, pipes:plumber, pets:vet"),
     _needs("shops", "needs {}", "go to", "bread:bakery, meat:butcher, medicine:pharmacy, flowers:florist"),
     _needs("hobby", "enjoys {}", "buy", "knitting:yarn, fishing:rod, camping:tent, sewing:needle, cycling:helmet"),
-    _needs("kitchen", "wants to {}", "use", "boil water:kettle, bake cookies:oven, chill drinks:fridge, mix fruit:blender"),
+    _needs(
+        "kitchen", "wants to {}", "use", "boil water:kettle, bake cookies:oven, chill drinks:fridge, mix fruit:blender"
+    ),
     _needs("sports", "likes {}", "pack", "tennis:racket, baseball:bat, hockey:stick, archery:bow, boxing:gloves"),
     _needs("travel", "must travel on {}", "take", "rails:train, water:boat, snow:sled, roads:truck"),
     _needs("pets", "wants a pet that {}", "choose", "barks:dog, purrs:cat, sings:canary, swims:goldfish, hops:rabbit"),
@@ -95,12 +99,25 @@ NEEDS = (
     _needs("first-aid", "has {}", "use", "a headache:aspirin, a cut:bandage, a cough:syrup, a splinter:tweezers"),
     _needs("comfort", "feels {}", "take", "thirsty:juice, hungry:sandwich, sleepy:pillow, cold:blanket, dirty:soap"),
     _needs("craft", "needs {}", "call", "a cake:baker, a suit:tailor, a portrait:painter, a ring:jeweler"),
-    _needs("clothes", "needs clothes for {}", "wear", "winter:coat, bedtime:pajamas, jogging:sneakers, surfing:swimsuit"),
-    _needs("music", "wants to {}", "play", "press keys:piano, pluck strings:harp, use drumsticks:drum, blow air:trumpet"),
-    _needs("garden", "wants to {}", "use", "spray flowers:hose, mow grass:mower, gather leaves:rake, move soil:wheelbarrow"),
-    _needs("knowing", "wants to know the {}", "check", "time:clock, weight:scale, temperature:thermometer, date:calendar"),
-    _needs("errands", "wants to {}", "go to", "borrow books:library, deposit money:bank, catch trains:station, see plays:theater"),
-)  # fmt: skip
+    _needs(
+        "clothes", "needs clothes for {}", "wear", "winter:coat, bedtime:pajamas, jogging:sneakers, surfing:swimsuit"
+    ),
+    _needs(
+        "music", "wants to {}", "play", "press keys:piano, pluck strings:harp, use drumsticks:drum, blow air:trumpet"
+    ),
+    _needs(
+        "garden", "wants to {}", "use", "spray flowers:hose, mow grass:mower, gather leaves:rake, move soil:wheelbarrow"
+    ),
+    _needs(
+        "knowing", "wants to know the {}", "check", "time:clock, weight:scale, temperature:thermometer, date:calendar"
+    ),
+    _needs(
+        "errands",
+        "wants to {}",
+        "go to",
+        "borrow books:library, deposit money:bank, catch trains:station, see plays:theater",
+    ),
+)
 
 PRICE = Measure("costs", "dollars", True, "wants to spend the least", "has only {} dollars")
 TIME = Measure("takes", "minutes", True, "wants to save time", "has only {} minutes")
@@ -133,27 +150,112 @@ GOODS = (
     _goods("halls", "book", SEATS, "hall lounge patio chapel classroom"),
     _goods("lights", "use", HOURS, "torch lantern bulb flashlight spotlight"),
     _goods("gadgets", "use", HOURS, "laptop headset speaker scanner toy"),
-)  # fmt: skip
+)
 # Goods of which one may say that they are big or small, old or new, and of some color.
 THINGS = tuple(goods for goods in GOODS if goods.measure in (PRICE, WEIGHT) or goods.name in ("vehicles", "boats"))
 
 TRAITS = (
-    _traits("coats", "wear", "stay warm:thick, stay dry:waterproof, be noticed:bright, save money:cheap", "cape cloak parka poncho vest"),
-    _traits("horses", "choose", "win races:fast, pull carts:strong, scare thieves:fierce, calm children:gentle", "mare stallion pony donkey mule"),
-    _traits("texts", "read", "laugh loudly:funny, feel fear:scary, finish soon:short, cry hard:sad", "tale essay diary poem memoir"),
-    _traits("dishes", "try", "warm up:hot, cool down:frozen, taste sugar:sweet, taste pepper:spicy", "pudding broth sauce punch dessert"),
-    _traits("blades", "use", "cut rope:sharp, reach far:long, break rocks:heavy, light rooms:shiny", "spear club hook chisel crowbar"),
-    _traits("workers", "hire", "solve riddles:clever, trust somebody:honest, hear jokes:witty, avoid delays:punctual", "clerk porter maid guard cook"),
-    _traits("cloths", "use", "wipe spills:absorbent, see through:transparent, stretch far:elastic, sleep softly:fluffy", "sheet ribbon towel curtain rug"),
-    _traits("routes", "take", "avoid hills:flat, enjoy views:scenic, avoid noise:quiet, arrive soon:direct", "trail lane alley avenue street"),
-    _traits("plants", "plant", "smell perfume:fragrant, eat berries:edible, get shade:leafy, avoid watering:hardy", "bush palm shrub vine fern"),
-    _traits("houses", "rent", "host crowds:spacious, swim daily:coastal, see far:hilltop, walk everywhere:central", "cottage castle flat villa bungalow"),
-)  # fmt: skip
+    _traits(
+        "coats",
+        "wear",
+        "stay warm:thick, stay dry:waterproof, be noticed:bright, save money:cheap",
+        "cape cloak parka poncho vest",
+    ),
+    _traits(
+        "horses",
+        "choose",
+        "win races:fast, pull carts:strong, scare thieves:fierce, calm children:gentle",
+        "mare stallion pony donkey mule",
+    ),
+    _traits(
+        "texts",
+        "read",
+        "laugh loudly:funny, feel fear:scary, finish soon:short, cry hard:sad",
+        "tale essay diary poem memoir",
+    ),
+    _traits(
+        "dishes",
+        "try",
+        "warm up:hot, cool down:frozen, taste sugar:sweet, taste pepper:spicy",
+        "pudding broth sauce punch dessert",
+    ),
+    _traits(
+        "blades",
+        "use",
+        "cut rope:sharp, reach far:long, break rocks:heavy, light rooms:shiny",
+        "spear club hook chisel crowbar",
+    ),
+    _traits(
+        "workers",
+        "hire",
+        "solve riddles:clever, trust somebody:honest, hear jokes:witty, avoid delays:punctual",
+        "clerk porter maid guard cook",
+    ),
+    _traits(
+        "cloths",
+        "use",
+        "wipe spills:absorbent, see through:transparent, stretch far:elastic, sleep softly:fluffy",
+        "sheet ribbon towel curtain rug",
+    ),
+    _traits(
+        "routes",
+        "take",
+        "avoid hills:flat, enjoy views:scenic, avoid noise:quiet, arrive soon:direct",
+        "trail lane alley avenue street",
+    ),
+    _traits(
+        "plants",
+        "plant",
+        "smell perfume:fragrant, eat berries:edible, get shade:leafy, avoid watering:hardy",
+        "bush palm shrub vine fern",
+    ),
+    _traits(
+        "houses",
+        "rent",
+        "host crowds:spacious, swim daily:coastal, see far:hilltop, walk everywhere:central",
+        "cottage castle flat villa bungalow",
+    ),
+)
 
 AVOIDED = (
-    _avoided("menu", "eats", "order", "has", "meat:beef pork ham, fish:tuna salmon cod, fruit:apples pears plums, nuts:almonds walnuts pecans", "taco wrap salad pie casserole"),
-    _avoided("prints", "likes", "buy", "shows", "birds:eagles owls crows, insects:bees ants wasps, flowers:roses tulips lilies, fish:sharks trout herring", "poster postcard stamp mug sticker"),
-    _avoided("stuff", "wants", "take", "is made of", "metal:iron steel copper, wood:oak pine maple, stone:marble granite slate, cloth:silk cotton wool", "box statue chest frame tray"),
-    _avoided("listening", "likes", "choose", "is about", "sports:soccer rugby volleyball, science:physics chemistry geology, crime:robbery murder theft, weather:storms clouds rain", "podcast blog program article talk"),
-    _avoided("lunch", "eats", "pack", "holds", "vegetables:carrots onions cabbage, sweets:candy toffee fudge, dairy:cheese butter yogurt, grain:wheat barley oats", "bag jar basin tin pouch"),
-)  # fmt: skip
+    _avoided(
+        "menu",
+        "eats",
+        "order",
+        "has",
+        "meat:beef pork ham, fish:tuna salmon cod, fruit:apples pears plums, nuts:almonds walnuts pecans",
+        "taco wrap salad pie casserole",
+    ),
+    _avoided(
+        "prints",
+        "likes",
+        "buy",
+        "shows",
+        "birds:eagles owls crows, insects:bees ants wasps, flowers:roses tulips lilies, fish:sharks trout herring",
+        "poster postcard stamp mug sticker",
+    ),
+    _avoided(
+        "stuff",
+        "wants",
+        "take",
+        "is made of",
+        "metal:iron steel copper, wood:oak pine maple, stone:marble granite slate, cloth:silk cotton wool",
+        "box statue chest frame tray",
+    ),
+    _avoided(
+        "listening",
+        "likes",
+        "choose",
+        "is about",
+        "sports:soccer rugby volleyball, science:physics chemistry geology, crime:murder theft, weather:storms rain",
+        "podcast blog program article talk",
+    ),
+    _avoided(
+        "lunch",
+        "eats",
+        "pack",
+        "holds",
+        "greens:lettuce spinach, sweets:candy fudge, dairy:cheese yogurt, cereals:wheat oats",
+        "bag jar basin tin pouch",
+    ),
+)

@@ -38,10 +38,8 @@ def universal(rng: random.Random, level: int, question: bool = False) -> Draft:
     size = 2 + level
     roles, options = rng.sample(world.roles, size), rng.sample(world.options, size)
     ben, ann, *others = rng.sample(PEOPLE, 4)
-    if level == 1:
-        rules = _gapped([f"every {role}" for role in roles], world.one_does, options)
-    else:
-        rules = _rules([f"all {role}s" for role in roles], world.they_do, options)
+    every = "" if level == 1 else "all "
+    rules = (_rules if level == 3 else _gapped)([f"{every}{role}s" for role in roles], world.they_do, options)
     facts = [f"{ben} is a @."] if level < 3 else [f"{ann} is a @.", f"Whatever {ann} is, {ben} is too."]
     facts += [f"{name} is a {rng.choice(roles)}." for name in others[: level - 1]]
     text = _asked(_shuffled(rng, [rules, " ".join(_shuffled(rng, facts))]), world, ben, question)
@@ -52,7 +50,11 @@ def ponens(rng: random.Random, level: int, question: bool = False) -> Draft:
     """If P, Ben does X; P; so Ben does X. Level 3 has two such rules in a row."""
     world = rng.choice(CHOICE_WORLDS)
     size = (3, 4, 4)[level - 1]
-    options, occasions, signs = rng.sample(world.options, size), rng.sample(OCCASIONS, size), rng.sample(SIGNS, size)
+    options, occasions, signs = (
+        rng.sample(world.options, size),
+        rng.sample(OCCASIONS[: 8 if level == 1 else None], size),
+        rng.sample(SIGNS, size),
+    )
     ben = rng.choice(PEOPLE)
     does, article = _split(world.one_does)
     pairs = list(zip(options, occasions, strict=True))
@@ -84,8 +86,12 @@ def elimination(rng: random.Random, level: int, question: bool = False) -> Draft
     premises = _shuffled(rng, [*premises, f"{ann} does not {do} {article}{_listed(denied, 'or')}."])
     mention = f"{ben} does not {do} {article}{right}."
     if level == 1:
-        premises = [f"It is not {article}{option}." for option in denied]
-        mention = f"{ben} {rng.choice(('mentions', 'asks about', 'thinks of'))} {article}{right}."
+        premises = (
+            [f"Not {article}{option}." for option in denied]
+            if question
+            else [f"It is not {article}{option}." for option in denied]
+        )
+        mention = f"{ben} {rng.choice(('mentions', 'thinks of'))} {article}{right}."
     # The answer is brought up in a premise that does not matter, so that it is mentioned as often as the rest. That
     # premise comes last only as often as chance has it, so that the last option mentioned is no clue.
     premises.insert(len(premises) if rng.random() < 1 / size else rng.randrange(len(premises)), mention)
@@ -99,13 +105,33 @@ def elimination(rng: random.Random, level: int, question: bool = False) -> Draft
     return _draft(rng, text, (twin, right), (right, twin, *rest), world.name, "elimination", question)
 
 
+def suspects(rng: random.Random, level: int) -> Draft:
+    """The thief is A, B or C; not A, not B; so C. From level 2 on: the thief has something, and A and B do not."""
+    number = rng.randrange(len(NAME_SETS))
+    size = 2 + level
+    listed = rng.sample(NAME_SETS[number], size)
+    right, twin, *rest = rng.sample(listed, size)
+    one = rng.choice(("thief", "winner", "leader", "owner"))
+    mark, other = rng.sample(("beard", "coat", "hat", "ring", "bag", "watch"), 2)
+    denied = _shuffled(rng, ["@", *rest])
+    premises = [f"It is not {name}." for name in denied]
+    mention = f"{rng.choice(PEOPLE)} {rng.choice(('mentions', 'thinks of'))} {right}."
+    if level > 1:
+        premises = [f"{name} has no {mark}." for name in denied]
+        mention = f"{right} has no {other}."
+    premises.insert(len(premises) if rng.random() < 1 / size else rng.randrange(len(premises)), mention)
+    known = f" Every {one} has a {mark}." if level > 1 else ""
+    text = f"The {one} is {_listed(listed, 'or')}.{known} {' '.join(premises)} So the {one} must be"
+    return _draft(rng, text, (twin, right), (right, twin, *rest), f"names-{number}", "suspects")
+
+
 def only(rng: random.Random, level: int) -> Draft:
     """Only A do X; Ben does X; so Ben is an A. Level 3 adds: whatever Ann does, Ben does too."""
     world = rng.choice(ROLE_WORLDS)
     size = 2 + level
     roles, options = rng.sample(world.roles, size), rng.sample(world.options, size)
     ben, ann, *others = rng.sample(PEOPLE, 4)
-    rules = (_gapped if level == 1 else _rules)([f"only {role}s" for role in roles], world.they_do, options)
+    rules = (_rules if level == 3 else _gapped)([f"only {role}s" for role in roles], world.they_do, options)
     facts = [f"{ben} {world.one_does} @."]
     if level == 3:
         facts = [f"{ann} {world.one_does} @.", f"Whatever {ann} does, {ben} does too."]
@@ -122,13 +148,14 @@ def tollens(rng: random.Random, level: int) -> Draft:
     (right, right_does), (twin, twin_does), *rest = rng.sample(pairs, size)
     ben, ann = rng.sample(PEOPLE, 2)
     do, article = _split(world.they_do)
-    listed = [f"all {role}s" for role, _ in pairs], world.they_do, [option for _, option in pairs]
-    rules = _gapped(*listed) if level == 1 else _rules(*listed)
+    every = "" if level == 1 else "all "
+    listed = [f"{every}{role}s" for role, _ in pairs], world.they_do, [option for _, option in pairs]
+    rules = _rules(*listed) if level == 3 else _gapped(*listed)
     denied = _shuffled(rng, ["@", *(option for _, option in rest)])
-    facts = [f"{ben} is one of them but does not {do} {article}{_listed(denied, 'or')}."]
+    facts = [f"{ben}, one of them, does not {do} {article}{_listed(denied, 'or')}."]
     if level == 3:
         others = [option for _, option in rng.sample(pairs, 2)]
-        facts.append(f"{ann} is one of them but does not {do} {article}{_listed(others, 'or')}.")
+        facts.append(f"{ann}, one of them, does not {do} {article}{_listed(others, 'or')}.")
     text = " ".join([rules, *_shuffled(rng, facts), f"So {ben} is a"])
     roles = (right, twin, *(role for role, _ in rest))
     return _draft(rng, text, (twin_does, right_does), roles, world.name, "tollens")
@@ -154,7 +181,7 @@ def order(rng: random.Random, level: int, question: bool = False) -> Draft:
     asks_top = rng.random() < 0.5
     asked = most if asks_top else least
     text = " ".join(_shuffled(rng, premises))
-    text = f"Question: {text} Who is the {asked}? Answer:" if question else f"{text} So the {asked} is"
+    text = f"Question: {text} Who is {asked}? Answer:" if question else f"{text} So the {asked} is"
     ends = (chain[0], chain[-1])
     options = [*ends, *chain[1:-1]] if asks_top else [*reversed(ends), *chain[1:-1]]
     prompt, twin_prompt = (text.replace("@", a).replace("#", b) for a, b in (ends, ends[::-1]))
@@ -205,8 +232,8 @@ def order_question(rng: random.Random, level: int) -> Draft:
 
 
 MAKERS = (
-    universal, ponens_question, elimination, only, order_question, copying, universal_question, tollens, ponens, order,
-    elimination_question,
+    universal, ponens_question, elimination, only, order_question, copying, suspects, universal_question, tollens,
+    ponens, order, elimination_question,
 )  # fmt: skip
 
 

@@ -84,7 +84,7 @@ ROLE_WORLDS = (
         "collects",
         "What does {} collect?",
         "gold silver copper iron steel",
-        "king queen knight prince duke",
+        "scout rebel noble ruler knight",
     ),
     _world(
         "animals",
@@ -92,7 +92,7 @@ ROLE_WORLDS = (
         "keeps",
         "What does {} keep?",
         "dogs cats horses goats rabbits",
-        "guide cleaner mechanic merchant monk",
+        "guide cleaner mechanic merchant buyer",
     ),
     _world(
         "instruments",
@@ -156,7 +156,7 @@ ROLE_WORLDS = (
         "plants",
         "What does {} plant?",
         "roses lilies tulips daisies violets",
-        "cowboy ranger camper hiker biker",
+        "ranger camper hiker biker traveler",
     ),
     _world(
         "vehicles",
@@ -167,7 +167,12 @@ ROLE_WORLDS = (
         "golfer jogger rower surfer skier",
     ),
     _world(
-        "fabrics", "buy", "buys", "What does {} buy?", "wool silk cotton leather linen", "widow twin bride lodger guest"
+        "fabrics",
+        "buy",
+        "buys",
+        "What does {} buy?",
+        "wool silk cotton leather linen",
+        "patient twin lodger guest refugee",
     ),
     _world(
         "posts",
@@ -259,7 +264,9 @@ SCALES = (
 )
 
 # People rules are applied to; never an answer.
-PEOPLE = tuple("Ben Ann Sam Mia Leo Eva Max Kim Tim Zoe Dan Joe Meg Nick Jane Bob".split())
+PEOPLE = (
+    "Ben", "Ann", "Sam", "Mia", "Leo", "Eva", "Max", "Kim", "Tim", "Zoe", "Dan", "Joe", "Meg", "Nick", "Jane", "Bob",
+)  # fmt: skip
 
 OCCASIONS = (
     "it rains", "it snows", "it is hot", "it is cold", "it is windy", "it is dark", "it is late", "it is foggy",

@@ -16,7 +16,8 @@ def run(*arguments, **changes):
 
 @pytest.mark.parametrize("code", ["import headatlas", "import headatlas.cli", "from headatlas import HeadAtlasError"])
 def test_importing_loads_nothing_heavy(code):
-    probe = f"{code}\nimport sys\nprint(sorted({{'torch', 'transformers', 'pandas', 'matplotlib', 'rich'}} & set(sys.modules)))"
+    heavy = {"torch", "transformers", "pandas", "matplotlib", "rich"}
+    probe = f"{code}\nimport sys\nprint(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -24,7 +24,8 @@ QUIET = Reporter(quiet=True)
 def test_the_tables_keep_their_contract(tiny_atlas):
     assert pq.read_schema(tiny_atlas.path / "scores.parquet").equals(SCORES)
     assert pq.read_schema(tiny_atlas.path / "competence.parquet").equals(COMPETENCE)
-    assert SCORES.names == ["model", "method", "measure", "task", "seed", "layer", "head", "value", "stderr", "p_value", "q_value"]  # fmt: skip
+    columns = "model method measure task seed layer head value stderr p_value q_value"
+    assert SCORES.names == columns.split()
     counts = tiny_atlas.scores.groupby(["method", "task"]).size().to_dict()
     assert counts == {(m, t): n for m, n in (("attribute", 12), ("ablate", 2)) for t in ("Colours", "Numbers")}
     assert (tiny_atlas.scores["q_value"] >= tiny_atlas.scores["p_value"] - 1e-12).all()
@@ -116,7 +117,10 @@ def examples(count: int, groups: int, **changes):
     return Suite(
         "s",
         tuple(
-            Example(**{"id": str(i), "task": "t", "prompt": f"item {i} is", "answer": " red", "group": str(i % groups)} | changes)
+            Example(
+                **{"id": str(i), "task": "t", "prompt": f"item {i} is", "answer": " red", "group": str(i % groups)}
+                | changes
+            )
             for i in range(count)
         ),
     )  # fmt: skip
@@ -175,9 +179,7 @@ def test_reading_what_is_not_an_atlas_says_so(tmp_path):
     with pytest.raises(HeadAtlasError, match="cannot be read as the description of an atlas"):
         Atlas(tmp_path)
     (tmp_path / "run.json").write_text('{"schema": 1, "command": "headatlas map"}')
-    with pytest.raises(
-        HeadAtlasError, match="is not finished: it has no scores.parquet. Continue it with: headatlas map"
-    ):
+    with pytest.raises(HeadAtlasError, match="is not finished: it has no scores.parquet. Continue it with: headatlas"):
         _ = Atlas(tmp_path).scores
 
 

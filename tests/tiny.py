@@ -116,8 +116,8 @@ def suite(per_task: int = 24, tasks: tuple[str, ...] = ("Colours", "Numbers")) -
             prompt = f"{'the key is in the box and ' * (i % 3)}item {i} of {task} is"
             examples.append(
                 Example(
-                    id=f"{task}-{i}", task=task, prompt=prompt, answer=f" {word}", distractors=(f" {other}", f" {third}"),
-                    group=f"{task}/{i // 3}",
+                    id=f"{task}-{i}", task=task, group=f"{task}/{i // 3}",
+                    prompt=prompt, answer=f" {word}", distractors=(f" {other}", f" {third}"),
                 )
             )  # fmt: skip
     return Suite("tiny", tuple(examples))

@@ -1,3 +1,5 @@
+"""`python -m headatlas`."""
+
 from headatlas.cli import main
 
 main()

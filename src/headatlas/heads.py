@@ -1,7 +1,7 @@
 """The one seam to the attention heads: read, scale or replace what each head writes.
 
-A head lives at the *input* of the attention out-projection: z of shape [batch, pos, head, head_dim]. Its output is mixed
-with the others' by the projection, so slicing there would be silently wrong. Nothing outside this file touches a hook.
+A head lives at the *input* of the attention out-projection: z of shape [batch, pos, head, head_dim]. The projection
+mixes the heads, so slicing its output would be silently wrong. Nothing outside this file touches a hook.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class HeadModel:
             )
         family = family or family_of(config)
         text_config = config.get_text_config() if hasattr(config, "get_text_config") else config
-        self.module = module.eval()
+        self.module: Any = module.eval()
         self.tokenizer = tokenizer
         self.name = name or getattr(config, "_name_or_path", "") or type(module).__name__
         self.model_type: str = config.model_type
@@ -101,7 +101,7 @@ class HeadModel:
                     "Load the model again, or in another dtype."
                 )
             digest.update(f"{key} {tensor.dtype} {tuple(tensor.shape)}".encode())
-            digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+            digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
         return digest.hexdigest()[:16]
 
     def out_weight(self, layer: int) -> Tensor:
@@ -270,7 +270,7 @@ def _descend(module: nn.Module, path: str, model_type: str) -> Any:
     return found
 
 
-def _read_matrix(projection: nn.Module) -> Tensor:
+def _read_matrix(projection: Any) -> Tensor:
     """The out-projection as [heads * head_dim, d_model]; transformers' Conv1D (gpt2) stores it that way round."""
     weight: Tensor = projection.weight
     return weight if type(projection).__name__ == "Conv1D" else weight.T

@@ -180,7 +180,7 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, command: str | N
     from headatlas.figures import write_figures
 
     started = time.time()
-    description = {
+    description: dict[str, Any] = {
         "command": command,
         "model": _describe(work.model),
         "suite": {

@@ -33,8 +33,8 @@ def load(
 ) -> HeadModel:
     """Load a causal language model and open the seam to its heads.
 
-    `source` is "smollm2" (bundled), a folder, a GGUF file, a Hub id, or a module (then with its tokenizer). The dtype is
-    float32 on a CPU and the model's own elsewhere. With `device_map`, placing is left to accelerate and `device` may
+    `source` is "smollm2" (bundled), a folder, a GGUF file, a Hub id, or a module (then with its tokenizer). The dtype
+    is float32 on a CPU and the model's own elsewhere. With `device_map`, placing is left to accelerate and `device` may
     not be given. Code that comes with a model runs only with `trust_remote_code`.
     """
     if isinstance(source, nn.Module):

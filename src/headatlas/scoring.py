@@ -1,8 +1,8 @@
 """From examples to batches of token ids, and from logits to log-probabilities of answers.
 
-Every option of an example is tokenised together with its prompt. A row is what is fed to the model: the text without its
-last token. An option whose row is a prefix of another option's row needs no row of its own, because attention is causal;
-so all one-token options of a prompt cost a single row. Rows are padded on the right, where causal attention never looks.
+Every option of an example is tokenised together with its prompt. A row is what is fed to the model: the text without
+its last token. An option whose row is a prefix of another option's row needs no row of its own, because attention is
+causal; so all one-token options of a prompt cost a single row. Rows are padded on the right, where it never looks.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def make_batches(encoded: Sequence[Sequence[Option]], tokens: int = BATCH_TOKENS
 
 
 def _rows(options: Sequence[Option]) -> list[tuple[int, ...]]:
-    """What must be fed to score all options: their texts without the last token, less those that another begins with."""
+    """What must be fed to score all options: their texts less the last token, without those that begin another."""
     fed = sorted({option.tokens[:-1] for option in options}, key=lambda row: (-len(row), row))
     kept: list[tuple[int, ...]] = []
     for row in fed:

@@ -21,7 +21,7 @@ VIRIDIS = np.array(
     [(68, 1, 84), (72, 40, 120), (62, 74, 137), (49, 104, 142), (38, 130, 142),
      (31, 158, 137), (53, 183, 121), (109, 205, 89), (180, 222, 44), (253, 231, 37)]
 )  # fmt: skip
-UNMEASURED = (90, 90, 90)
+UNMEASURED = np.array((90, 90, 90))
 
 
 def _colour(value: float, top: float) -> str:
@@ -30,8 +30,8 @@ def _colour(value: float, top: float) -> str:
     else:
         place = min(max(value / top, 0.0), 1.0) * (len(VIRIDIS) - 1)
         low = min(int(place), len(VIRIDIS) - 2)
-        rgb = tuple(int(v) for v in VIRIDIS[low] + (place - low) * (VIRIDIS[low + 1] - VIRIDIS[low]))
-    return "#{:02x}{:02x}{:02x}".format(*rgb)
+        rgb = (VIRIDIS[low] + (place - low) * (VIRIDIS[low + 1] - VIRIDIS[low])).astype(int)
+    return "#{:02x}{:02x}{:02x}".format(*rgb.tolist())
 
 
 def heatmap(title: str, grid: Array, top: float) -> Group:

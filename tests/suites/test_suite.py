@@ -87,7 +87,7 @@ GOOD = '{"id": "1", "task": "t", "prompt": "p", "answer": " a", "group": "g"}'
         (GOOD.replace('" a"', '""'), "line 1, field 'answer': String should have at least 1 character"),
         (GOOD.replace('"p"', '"p", "distractors": [" b", "a"]'), "distractors hold the answer ' a'"),
         (GOOD.replace('"p"', '"p", "distractors": [" b", " b"]'), "field 'distractors': holds the same option twice"),
-        (GOOD.replace('"p"', '"p", "counterfactual": {"prompt": "q"}'), "field 'counterfactual.answer': Field required"),
+        (GOOD.replace('"p"', '"p", "counterfactual": {"prompt": "q"}'), "'counterfactual.answer': Field required"),
         (GOOD.replace('"p"', '"p", "counterfactual": {"prompt": "q", "answer": " a"}'), "has the same answer"),
         (GOOD.replace('"p"', '"p", "promt": "q"'), "field 'promt': Extra inputs are not permitted"),
         (GOOD + "\n\n" + GOOD, r"line 3, field 'id': '1' was already used on line 1"),

@@ -1,4 +1,4 @@
-"""Ablation: remove one head at a time and measure what the answer loses. Exact, and the reference for all other maps."""
+"""Ablation: remove one head at a time and measure what the answer loses. Exact; the reference for all other maps."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ FORWARD_TOKENS = 1536  # padded tokens in one forward: several heads ride in the
 class Ablate:
     """Log-probability of the answer, intact minus ablated, at all positions. Positive heads help the answer.
 
-    `share` of the heads is ablated that attribution on `fit` calls strongest for the task, and as many others at random;
-    1 means every head. Effects are measured on `choose`, so that no head is tested on the examples that nominated it.
+    `share` of the heads is ablated that attribution on `fit` calls strongest for the task, and as many others at
+    random; 1 means every head. Effects are measured on `choose`, so that no head is tested on the examples that
+    nominated it.
     """
 
     name: ClassVar[str] = "ablate"

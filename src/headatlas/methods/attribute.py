@@ -21,8 +21,9 @@ SPLIT = "fit"
 class Attribute:
     """Gradient times activation of the answer's log-probability (Michel et al. 2019; attribution patching, Nanda 2023).
 
-    For a gate g on head h, z = g z + (1 - g) b, and d log p / dg at g = 1 is  sum over positions of  (z - b) . d log p / dz:
-    how much the answer would lose if the head were replaced by b, to first order. Positive heads help the answer.
+    With a gate g on a head, z' = g z + (1 - g) b. At g = 1, d log p / dg is the sum over positions of
+    (z - b) . d log p / dz: to first order, what the answer would lose if the head were replaced by its baseline b.
+    Positive heads help the answer.
     A gate for every row, layer and head gives all of these, per example, from one backward. Measured on `fit`.
     """
 

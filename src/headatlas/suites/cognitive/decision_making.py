@@ -67,7 +67,7 @@ def wish_not(rng: random.Random, level: int) -> Draft:
     def text(want: str, unwanted: str) -> str:
         parts = [f"{ann} {need.frame.format(want)}, not {unwanted}.", f"{ann} can {need.act} {listed}."]
         if level > 1:
-            parts[0] += f" {ben} {need.frame.format(third_want)}, not {want}."
+            parts[0] += f" {ben} {need.frame.format(third_want)}."
         if level == 3:
             parts[1] = f"{ann} and {ben} can {need.act} {listed}, and they do not have to choose the same."
         return _ordered(parts, swap)
@@ -124,6 +124,8 @@ def _numbered(
     def text(numbers: Sequence[int]) -> str:
         clauses = [f"the {option} {number}" for option, number in zip(options, numbers, strict=True)]
         clauses[0] = f"the {options[0]} {verb} {numbers[0]} {unit}"
+        if len(options) == 5:  # the hardest level spells all of it out
+            clauses = [f"the {option} {verb} {number} {unit}" for option, number in zip(options, numbers, strict=True)]
         facts = f"{_capital(_listed(clauses, 'and'))}."
         if gone:
             are = "is" if len(gone) == 1 else "are"
@@ -296,7 +298,8 @@ def _draft(
 ) -> Draft:
     """A draft from the texts of prompt and twin. The first of `options` is right, the second is the twin's answer."""
     if question:
-        prompt, twin_prompt = (f"Question: {text} What should {name} {act}? Answer:" for text in texts)
+        asked = _question(name, act) if len(options) > 3 else "Which is best?"  # short, for the short level
+        prompt, twin_prompt = (f"Question: {text} {asked} Answer:" for text in texts)
     else:
         prompt, twin_prompt = (f"{text} {name} should {act} the" for text in texts)
     wrong = _shuffled(rng, [options[1], *rng.sample(options[2:], min(2, len(options) - 2))])
@@ -309,6 +312,12 @@ def _draft(
         group=f"decision-making/{group}",
         template=f"{template}-question" if question else template,
     )
+
+
+def _question(name: str, act: str) -> str:
+    if act.endswith(" to"):
+        return f"Where should {name} {act.removesuffix(' to')}?"
+    return f"{'Whom' if act in ('call', 'hire') else 'What'} should {name} {act}?"
 
 
 def _ordered(parts: Sequence[str], swap: bool) -> str:

@@ -119,10 +119,10 @@ NEEDS = (
     ),
 )
 
-PRICE = Measure("costs", "dollars", True, "wants to spend the least", "has only {} dollars")
-TIME = Measure("takes", "minutes", True, "wants to save time", "has only {} minutes")
-DISTANCE = Measure("is", "miles away", True, "wants to walk the least", "can walk only {} miles")
-WEIGHT = Measure("weighs", "pounds", True, "wants the lightest load", "can lift only {} pounds")
+PRICE = Measure("costs", "dollars", True, "wants to spend the least", "has {} dollars")
+TIME = Measure("takes", "minutes", True, "wants to save time", "has {} minutes")
+DISTANCE = Measure("is", "miles away", True, "wants to walk the least", "can walk {} miles")
+WEIGHT = Measure("weighs", "pounds", True, "wants the lightest load", "can lift {} pounds")
 SEATS = Measure("seats", "people", False, "wants the most seats", "needs seats for {} people")
 HOURS = Measure("lasts", "hours", False, "wants it to last long", "needs it for {} hours")
 
@@ -182,7 +182,7 @@ TRAITS = (
     _traits(
         "blades",
         "use",
-        "cut rope:sharp, reach far:long, break rocks:heavy, light rooms:shiny",
+        "cut rope:sharp, reach far:long, break rocks:heavy, fit pockets:tiny",
         "spear club hook chisel crowbar",
     ),
     _traits(
@@ -194,7 +194,7 @@ TRAITS = (
     _traits(
         "cloths",
         "use",
-        "wipe spills:absorbent, see through:transparent, stretch far:elastic, sleep softly:fluffy",
+        "wipe spills:absorbent, see through:transparent, stretch it:elastic, sleep softly:fluffy",
         "sheet ribbon towel curtain rug",
     ),
     _traits(

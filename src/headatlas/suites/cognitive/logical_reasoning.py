@@ -52,7 +52,7 @@ def ponens(rng: random.Random, level: int, question: bool = False) -> Draft:
     size = (3, 4, 4)[level - 1]
     options, occasions, signs = (
         rng.sample(world.options, size),
-        rng.sample(OCCASIONS[: 8 if level == 1 else None], size),
+        rng.sample(OCCASIONS[: 6 if level == 1 else None], size),
         rng.sample(SIGNS, size),
     )
     ben = rng.choice(PEOPLE)
@@ -100,8 +100,9 @@ def elimination(rng: random.Random, level: int, question: bool = False) -> Draft
     may = "can" if level == 1 else "each"
     head = f"{_listed(_shuffled(rng, people), 'and')} {may} {do} {article}{_listed(listed, 'or')}{unlike}."
     text = _asked([head, *premises], world, ann, question)
-    if level == 1 and not question:
-        text = " ".join([head, *premises, f"So it must be {article}".rstrip()])
+    if level == 1:
+        text = " ".join([head, *premises])
+        text = f"Question: {text} What is it? Answer:" if question else f"{text} So it is {article}".rstrip()
     return _draft(rng, text, (twin, right), (right, twin, *rest), world.name, "elimination", question)
 
 

@@ -268,8 +268,9 @@ PEOPLE = (
     "Ben", "Ann", "Sam", "Mia", "Leo", "Eva", "Max", "Kim", "Tim", "Zoe", "Dan", "Joe", "Meg", "Nick", "Jane", "Bob",
 )  # fmt: skip
 
+# The short ones come first: the first six serve level 1.
 OCCASIONS = (
-    "it rains", "it snows", "it is hot", "it is cold", "it is windy", "it is dark", "it is late", "it is foggy",
+    "it rains", "it snows", "it is hot", "it is cold", "it is dark", "it is late", "it is windy", "it is foggy",
     "the bell rings", "the phone rings", "the baby cries", "the moon is up", "the shop is shut", "the lamp is on",
 )  # fmt: skip
 SIGNS = ("one", "two", "three", "four", "five", "six", "seven", "eight")

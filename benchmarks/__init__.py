@@ -1,1 +1,1 @@
-"""Timings, side by side in one run."""
+"""Timings, as ratios measured side by side in one run, because machines are noisy."""

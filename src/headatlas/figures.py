@@ -79,7 +79,7 @@ def importance(atlas: Atlas, method: str | None = None) -> Figure:
     bar = figure.colorbar(images[-1], ax=panels, fraction=0.03, aspect=30, pad=0.015)
     ticks = scale_ticks(top)
     bar.set_ticks(ticks, labels=[f"{tick:.4f}" for tick in ticks[:-1]] + [f"{top:.4f}" + "+" * clipped])
-    bar.ax.set_title("Heads Importance", fontsize=9, pad=8)
+    bar.ax.set_title("Heads Importance", fontsize=9, pad=8, loc="left")  # to the right, clear of the panels
     bar.outline.set_linewidth(0.6)
     return figure
 

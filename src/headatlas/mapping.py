@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -32,17 +32,20 @@ MINIMUM = 12  # examples of a task below which no map is made: nothing could be 
 
 @dataclass(frozen=True)
 class Preset:
-    """How much is measured: examples a task (all when None), share of heads ablated, seeds."""
+    """How much is measured: examples of a task in each split (all when None), share of heads ablated, seeds.
 
-    limit: int | None
+    Attribution (on `fit`) costs two forwards an example, ablation (on `choose`) about half a forward for every head.
+    """
+
+    limits: Mapping[str, int] | None
     share: float
     seeds: int
 
 
 PRESETS = {
-    "quick": Preset(limit=48, share=0.1, seeds=1),
-    "standard": Preset(limit=120, share=1.0, seeds=1),
-    "paper": Preset(limit=None, share=1.0, seeds=5),
+    "quick": Preset({"fit": 48, "choose": 16, "evaluate": 32}, share=0.1, seeds=1),
+    "standard": Preset({"fit": 80, "choose": 40, "evaluate": 80}, share=1.0, seeds=1),
+    "paper": Preset(None, share=1.0, seeds=5),
 }
 
 
@@ -52,14 +55,13 @@ class Request:
 
     methods: tuple[Method, ...]
     preset: str
-    limit: int | None
+    limits: Mapping[str, int] | None
     chat: bool
     split_seed: int = 0
 
     def settings(self) -> dict[str, Any]:
-        own = asdict(self)
-        own["methods"] = {method.name: asdict(method) for method in self.methods}  # type: ignore[call-overload]
-        return own
+        methods = {method.name: asdict(method) for method in self.methods}  # type: ignore[call-overload]
+        return {"preset": self.preset, "limits": self.limits, "chat": self.chat, "methods": methods}
 
 
 def map_heads(
@@ -108,11 +110,12 @@ def _request(
 ) -> Request:
     if preset not in PRESETS:
         raise unknown("preset", preset, PRESETS)
-    for name, value in (("limit", limit), ("seeds", seeds)):
-        if value is not None and value < 1:
-            raise UsageError(f"--{name} {value} was asked for; it must be at least 1.")
-    measure = PRESETS[preset] if limit is None else replace(PRESETS[preset], limit=limit)
-    options = {"share": measure.share, "seeds": seeds or measure.seeds, "baseline": baseline}
+    for name, value, least in (("limit", limit, MINIMUM), ("seeds", seeds, 1)):
+        if value is not None and value < least:
+            raise UsageError(f"--{name} {value} was asked for; it must be at least {least}.")
+    chosen = PRESETS[preset]
+    limits = {split: round(limit * share) for split, share in SHARES.items()} if limit else chosen.limits
+    options = {"share": chosen.share, "seeds": seeds or chosen.seeds, "baseline": baseline}
     made: list[Method] = []
     for method in methods if methods is not None else METHODS:
         if isinstance(method, str):
@@ -122,19 +125,17 @@ def _request(
         made.append(method)
     if not made:
         raise UsageError(f"No method was asked for. Known: {', '.join(METHODS)}.")
-    return Request(tuple(made), preset, measure.limit, chat)
+    return Request(tuple(made), preset, limits, chat)
 
 
 def _split(suite: Suite, request: Request) -> dict[str, Suite]:
     for task in suite.tasks:
         if (count := len(suite.of(task))) < MINIMUM:
             raise HeadAtlasError(f"Task {task!r} has {count} examples; a map needs at least {MINIMUM} of every task.")
-    if request.limit is not None and request.limit < MINIMUM:
-        raise UsageError(f"--limit {request.limit} was asked for; a map needs at least {MINIMUM} examples of a task.")
     splits = suite.split(request.split_seed)
-    if request.limit is None:
+    if request.limits is None:
         return splits
-    return {split: splits[split].limit(round(request.limit * SHARES[split]), request.split_seed) for split in SPLITS}
+    return {split: splits[split].limit(request.limits[split], request.split_seed) for split in SPLITS}
 
 
 def _checked_folder(out: Path) -> Path:

@@ -62,9 +62,9 @@ def solve(prompt: str, group: str, template: str) -> str:
     sentences = re.split(r"(?<=[.?]) ", body)
     if kind == "elimination":
         return solve_elimination(body, sentences, world.options)
-    person = asked_person(prompt)
     if kind == "ponens":
         return solve_ponens(sentences, world.options)
+    person = asked_person(prompt)
     if kind == "copying":
         copies = dict(re.findall(r"(\w+) copies (\w+)\.", body))
         deeds = next(s for s in sentences if len(found(s, world.options)) >= 3)
@@ -115,7 +115,7 @@ def solve_elimination(body: str, sentences: list[str], options: tuple[str, ...])
 
 
 def solve_order(prompt: str) -> str:
-    """Repeated comparison: whoever is above nobody's head in the chain asked about."""
+    """The one whom nobody beats on the scale asked about."""
     opposite = {"taller": "shorter", "older": "younger", "faster": "slower", "richer": "poorer", "stronger": "weaker",
                 "heavier": "lighter"}  # fmt: skip
     opposite |= {v: k for k, v in opposite.items()}

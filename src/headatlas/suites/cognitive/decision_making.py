@@ -3,7 +3,8 @@
 The options and what is true of them stand in the prompt in random order, but no sentence says which to choose: the
 wish has to be applied to them. Unlike in logical reasoning, the answer is right only because somebody wants something.
 
-A text is a function of what differs between the prompt and its twin, so that all else stays the same.
+Level 1 is easier in that a wish told by its meaning comes last. A text is a function of what differs between the prompt
+and its twin, so that all else stays the same.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def wish(rng: random.Random, level: int, question: bool = False) -> Draft:
     (want, right), (twin_want, twin), (third_want, third), *_ = rng.sample(served, len(served))
     ann, ben = rng.sample(NAMES, 2)
     listed = _listed([f"the {option}" for _, option in served], "or")
-    swap = rng.random() < 0.5
+    swap = level == 1 or rng.random() < 0.5
 
     def text(want: str) -> str:
         wants = f"{ann} {need.frame.format(want)}."
@@ -62,7 +63,7 @@ def wish_not(rng: random.Random, level: int) -> Draft:
     (want, right), (twin_want, twin), (third_want, _), *_ = rng.sample(served, len(served))
     ann, ben = rng.sample(NAMES, 2)
     listed = _listed([f"the {option}" for _, option in served], "or")
-    swap = rng.random() < 0.5
+    swap = level == 1 or rng.random() < 0.5
 
     def text(want: str, unwanted: str) -> str:
         parts = [f"{ann} {need.frame.format(want)}, not {unwanted}.", f"{ann} can {need.act} {listed}."]
@@ -176,7 +177,7 @@ def trait(rng: random.Random, level: int, question: bool = False) -> Draft:
     options = rng.sample(traits.options, size)
     right, twin, third = rng.sample(range(size), 3)
     ann, ben = rng.sample(NAMES, 2)
-    swap = rng.random() < 0.5
+    swap = level == 1 or rng.random() < 0.5
     clauses = [f"the {option} {have}" for option, (_, have) in zip(options, pairs, strict=True)]
     clauses[0] = f"the {options[0]} is {pairs[0][1]}"
     facts = f"{_capital(_listed(clauses, 'and'))}."
@@ -205,7 +206,7 @@ def avoid(rng: random.Random, level: int) -> Draft:
     options = rng.sample(case.options, size)
     right, twin, *rest = rng.sample(range(size), size)
     ann, ben = rng.sample(NAMES, 2)
-    swap = rng.random() < 0.5
+    swap = level == 1 or rng.random() < 0.5
     held = [rng.choice(things) for _, things in kinds]
     # "is made of" leaves "of" behind when the verb is not repeated.
     kept = f"{case.has.split()[-1]} " if " " in case.has else ""
@@ -298,7 +299,8 @@ def _draft(
 ) -> Draft:
     """A draft from the texts of prompt and twin. The first of `options` is right, the second is the twin's answer."""
     if question:
-        asked = _question(name, act) if len(options) > 3 else "Which is best?"  # short, for the short level
+        # Of options with clauses of their own, level 1 has no room for more than a short question.
+        asked = "Which is best?" if len(options) == 3 and template != "wish" else _question(name, act)
         prompt, twin_prompt = (f"Question: {text} {asked} Answer:" for text in texts)
     else:
         prompt, twin_prompt = (f"{text} {name} should {act} the" for text in texts)

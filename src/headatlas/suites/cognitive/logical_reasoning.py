@@ -67,7 +67,10 @@ def ponens(rng: random.Random, level: int, question: bool = False) -> Draft:
         rules = f"{ben} {does} {_listed([f'{article}{option} if {occasion}' for option, occasion in pairs], 'and')}."
     else:
         rules = " ".join(f"If {occasion}, {ben} {world.one_does} {option}." for option, occasion in pairs)
-    text = _asked(_shuffled(rng, [rules, "@."]), world, ben, question)
+    premises = _shuffled(rng, [rules, "@."])
+    text = _asked(premises, world, ben, question)
+    if level == 1 and question:
+        text = f"Question: {' '.join(premises)} What now? Answer:"
     facts = [occasion[0].upper() + occasion[1:] for occasion in occasions]
     return _draft(rng, text, facts, options, world.name, "ponens", question)
 
@@ -168,14 +171,14 @@ def order(rng: random.Random, level: int, question: bool = False) -> Draft:
     chain = rng.sample(NAME_SETS[number], 2 + level)  # tallest first
     (more, most, less, least), useless = rng.sample(SCALES, 2)
     upwards = rng.random() < 0.5
-    # The ends of the chain are named once in it, the others twice; the friends make up for that. In the twin the ends
-    # change places.
+    # The ends of the chain are named once in it and the others twice; that one end knows the other makes up for that.
+    # In the twin the ends change places.
     inner = ["@", *chain[1:-1], "#"]
     premises = []
     for above, below in pairwise(inner):
         flip = upwards if level == 1 else rng.random() < 0.5
         premises.append(f"{below} is {less} than {above}." if flip else f"{above} is {more} than {below}.")
-    premises.append("{} and {} are friends.".format(*_shuffled(rng, [chain[0], chain[-1]])))
+    premises.append("{} knows {}.".format(*_shuffled(rng, [chain[0], chain[-1]])))
     if level == 3:
         extra = rng.sample(chain, 4)
         premises += [f"{extra[i]} is {useless[0]} than {extra[i + 1]}." for i in (0, 2)]

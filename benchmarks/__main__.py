@@ -1,0 +1,24 @@
+"""`make bench`, or `python -m benchmarks forward ablation start quick` for some of them."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import ablation, forward, quick, start
+from headatlas.models import load
+
+ON_MODEL = {"forward": forward.run, "ablation": ablation.run}
+ALONE = {"start": start.run, "quick": quick.run}
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:] or [*ON_MODEL, *ALONE]
+    for unknown in set(wanted) - {*ON_MODEL, *ALONE}:
+        sys.exit(f"There is no benchmark {unknown!r}. Known: {', '.join([*ON_MODEL, *ALONE])}.")
+    if set(wanted) & set(ON_MODEL):
+        model = load("smollm2")
+        for name in wanted:
+            if name in ON_MODEL:
+                ON_MODEL[name](model)
+    for name in wanted:
+        if name in ALONE:
+            ALONE[name]()

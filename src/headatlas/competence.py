@@ -11,6 +11,7 @@ from headatlas.cells import Cell, Result
 from headatlas.methods.work import Work
 from headatlas.scoring import Batch, make_batches
 from headatlas.stats import proportion_interval
+from headatlas.suites.example import Example
 from headatlas.suites.suite import SPLITS
 
 
@@ -20,7 +21,8 @@ class Competence:
 
     `accuracy` is forced choice among the answer and its distractors, or greedy exact match where there are none; `low`
     and `high` its 95 % interval, `chance` what guessing gives; `margin` the log-probability of the answer over the best
-    distractor (absent without distractors); `exact` the share that greedy decoding gets right.
+    distractor (absent without distractors); `exact` the share that greedy decoding gets right. `kept` counts the items
+    that were mapped: 0 for a task that was not.
     """
 
     task: str
@@ -36,9 +38,13 @@ class Competence:
     verdict: str
 
 
-def competence(work: Work) -> list[Competence]:
-    """One entry a task, over all examples of all splits."""
-    encoded, cells, owners = {}, [], []
+COMPETENT, AT_CHANCE, TOO_FEW_KNOWN = "competent", "not competent", "too few known items"
+
+
+def competence(work: Work) -> tuple[list[Competence], set[str]]:
+    """One entry a task, over all examples of all splits; and the ids of the examples that the model gets right."""
+    encoded: dict[str, list[Example]] = {}
+    cells, owners = [], []
     for task in work.tasks:
         examples = [example for split in SPLITS for example in work.examples(task, split)]
         encoded[task] = examples
@@ -50,7 +56,13 @@ def competence(work: Work) -> list[Competence]:
         for place, member in enumerate(batch.members):
             own = batch.owners.numpy() == place
             scores[task][member] = result["logprobs"][own], result["greedy"][own]
-    return [_judge(task, [e.group for e in encoded[task]], scores[task]) for task in work.tasks]
+    known: set[str] = set()
+    entries = []
+    for task in work.tasks:
+        hits = np.array([_hit(*scores[task][i]) for i in range(len(scores[task]))])
+        entries.append(_judge(task, [example.group for example in encoded[task]], hits, scores[task]))
+        known.update(example.id for example, hit in zip(encoded[task], hits, strict=True) if hit)
+    return entries, known
 
 
 def _cell(work: Work, batch: Batch) -> Cell:
@@ -63,12 +75,17 @@ def _score(work: Work, batch: Batch) -> Result:
     return {"logprobs": logprobs.cpu().numpy(), "greedy": greedy.cpu().numpy().astype(np.uint8)}
 
 
-def _judge(task: str, groups: list[str], scores: dict[int, tuple[np.ndarray, np.ndarray]]) -> Competence:
+def _hit(options: np.ndarray, greedy: np.ndarray) -> bool:
     """Options come answer first, as the encoder gives them."""
+    return bool(options[0] > options[1:].max() if len(options) > 1 else greedy[0])
+
+
+def _judge(
+    task: str, groups: list[str], hits: np.ndarray, scores: dict[int, tuple[np.ndarray, np.ndarray]]
+) -> Competence:
     ordered = [scores[i] for i in range(len(scores))]
     exact = np.array([greedy[0] for _, greedy in ordered], dtype=float)
     margins = np.array([options[0] - options[1:].max() if len(options) > 1 else np.nan for options, _ in ordered])
-    hits = np.where(np.isnan(margins), exact, margins > 0)
     chance = float(np.mean([1 / len(options) if len(options) > 1 else 0.0 for options, _ in ordered]))
     low, high = proportion_interval(hits, groups)
     return Competence(
@@ -82,5 +99,5 @@ def _judge(task: str, groups: list[str], scores: dict[int, tuple[np.ndarray, np.
         margin=None if np.isnan(margins).all() else float(np.nanmean(margins)),
         exact=float(exact.mean()),
         kept=len(ordered),
-        verdict="competent" if low > chance else "not competent",
+        verdict=COMPETENT if low > chance else AT_CHANCE,
     )

@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 from headatlas import atlas as atlas_files
 from headatlas.atlas import Atlas
 from headatlas.cells import Runner
-from headatlas.competence import competence
+from headatlas.competence import COMPETENT, TOO_FEW_KNOWN, Competence, competence
 from headatlas.errors import HeadAtlasError, UsageError, unknown
 from headatlas.heads import HeadModel
 from headatlas.methods import METHODS, method_class
@@ -57,11 +57,20 @@ class Request:
     preset: str
     limits: Mapping[str, int] | None
     chat: bool
+    at_chance: bool
+    known_only: bool
     split_seed: int = 0
 
     def settings(self) -> dict[str, Any]:
         methods = {method.name: asdict(method) for method in self.methods}  # type: ignore[call-overload]
-        return {"preset": self.preset, "limits": self.limits, "chat": self.chat, "methods": methods}
+        return {
+            "preset": self.preset,
+            "limits": self.limits,
+            "chat": self.chat,
+            "at_chance": self.at_chance,
+            "known_only": self.known_only,
+            "methods": methods,
+        }
 
 
 def map_heads(
@@ -77,6 +86,8 @@ def map_heads(
     baseline: str | None = None,
     level: int = 1,
     chat: bool = False,
+    at_chance: bool = False,
+    known_only: bool = False,
     load_options: Mapping[str, Any] | None = None,
     command: str | None = None,
     reporter: Reporter | None = None,
@@ -84,10 +95,11 @@ def map_heads(
     """Map what every head of `model` does for every task of `suite`, and write the atlas to `out`.
 
     An atlas that is already there is continued: finished cells are reused where their inputs are the same. Nothing is
-    written before everything that was asked for has been checked.
+    written before everything that was asked for has been checked. A task on which the intact model is at chance is
+    mapped only if it is named in `tasks` or with `at_chance`; `known_only` maps from the items the model gets right.
     """
     reporter = reporter or Reporter()
-    request = _request(methods, preset, limit, seeds, baseline, chat)
+    request = _request(methods, preset, limit, seeds, baseline, chat, at_chance or bool(tasks), known_only)
     chosen = suite if isinstance(suite, Suite) else load_suite(suite, level)
     chosen = chosen.only(tasks) if tasks else chosen
     splits = _split(chosen, request)
@@ -107,6 +119,8 @@ def _request(
     seeds: int | None,
     baseline: str | None,
     chat: bool,
+    at_chance: bool,
+    known_only: bool,
 ) -> Request:
     if preset not in PRESETS:
         raise unknown("preset", preset, PRESETS)
@@ -125,7 +139,7 @@ def _request(
         made.append(method)
     if not made:
         raise UsageError(f"No method was asked for. Known: {', '.join(METHODS)}.")
-    return Request(tuple(made), preset, limits, chat)
+    return Request(tuple(made), preset, limits, chat, at_chance, known_only)
 
 
 def _split(suite: Suite, request: Request) -> dict[str, Suite]:
@@ -202,7 +216,8 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, command: str | N
     for name in ("scores.parquet", "competence.parquet"):
         (out / name).unlink(missing_ok=True)
     shutil.rmtree(out / "figures", ignore_errors=True)
-    found = competence(work)
+    found, known = competence(work)
+    found, work = _to_map(work, request, found, known, reporter)
     maps = [map_ for method in request.methods for map_ in method.measure(work)]
     atlas_files.write_competence(out, found)
     atlas_files.write_scores(out, work.model.name, maps)
@@ -223,6 +238,40 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, command: str | N
     atlas = Atlas(out)
     write_figures(atlas)
     return atlas
+
+
+def _to_map(
+    work: Work, request: Request, found: list[Competence], known: set[str], reporter: Reporter
+) -> tuple[list[Competence], Work]:
+    """Leave out what a map would say nothing about: tasks at chance, and with `known_only` items the model fails."""
+    judged, mapped = [], set()
+    for entry in found:
+        usable = [
+            [e.group for e in work.examples(entry.task, split) if e.id in known or not request.known_only]
+            for split in SPLITS
+        ]
+        kept = sum(map(len, usable))
+        if entry.verdict != COMPETENT and not request.at_chance:
+            entry = replace(entry, kept=0)
+        elif kept < MINIMUM or any(len(set(groups)) < 2 for groups in usable):
+            entry = replace(entry, kept=0, verdict=TOO_FEW_KNOWN)
+        else:
+            entry = replace(entry, kept=kept)
+            mapped.add(entry.task)
+        if not entry.kept:
+            numbers = f"accuracy {entry.accuracy:.2f}, chance {entry.chance:.2f}"
+            reporter.say(f"{entry.task} is not mapped: {entry.verdict} ({numbers}).")
+        judged.append(entry)
+    if not mapped:
+        raise HeadAtlasError(
+            f"{work.model.name} is at chance on every task, or knows too few items of it; a map would mean nothing. "
+            "Map all the same with --at-chance, or use easier tasks."
+        )
+    splits = {
+        split: suite.keep(lambda e: e.task in mapped and (e.id in known or not request.known_only))
+        for split, suite in work.splits.items()
+    }
+    return judged, Work(work.model, splits, work.runner, work.encoder)
 
 
 def _describe(model: HeadModel) -> dict[str, Any]:

@@ -39,6 +39,12 @@ def run(
     ] = None,
     level: Annotated[int, typer.Option(help="Difficulty of a built-in suite: 1, 2 or 3.")] = 1,
     chat: Annotated[bool, typer.Option("--chat", help="Put prompts into the tokenizer's chat template.")] = False,
+    at_chance: Annotated[
+        bool, typer.Option("--at-chance", help="Also map tasks that the intact model cannot do.")
+    ] = False,
+    known_only: Annotated[
+        bool, typer.Option("--known-only", help="Map only from items that the intact model gets right.")
+    ] = False,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...")] = None,
     device_map: Annotated[str | None, typer.Option(help="Passed on to transformers, such as auto.")] = None,
     dtype: Annotated[str | None, typer.Option(help="float32, bfloat16, float16 or auto.")] = None,
@@ -66,6 +72,8 @@ def run(
             baseline=baseline,
             level=level,
             chat=chat,
+            at_chance=at_chance,
+            known_only=known_only,
             load_options={
                 "device": device,
                 "device_map": device_map,

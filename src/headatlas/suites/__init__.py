@@ -11,15 +11,20 @@ if TYPE_CHECKING:
     from headatlas.suites.suite import Suite
 
 # Name to what it is, in one line.
-SUITES = {"cognitive": "eight cognitive functions, 300 generated examples each"}
+SUITES = {
+    "cognitive": "eight cognitive functions, 300 generated examples of each, three levels of difficulty",
+    "roles": "Math Calculation and Syntactic Understanding, 600 examples of each, three levels",
+    "chains": "200 questions answered in 3 to 6 steps, each step one of the eight functions",
+    "neutral": "continuing plain text, the control for heads that matter to everything",
+}
 
 
 def load_suite(source: str | Path, level: int = 1) -> Suite:
     """A built-in suite at a level of difficulty, or the suite in a JSONL task file."""
     if str(source) in SUITES:
-        from headatlas.suites.cognitive import cognitive
+        from headatlas.suites import built_in
 
-        return cognitive(level=level)
+        return getattr(built_in, str(source))(level)
     path = Path(source).expanduser()
     if path.is_file():
         from headatlas.suites.jsonl import read_jsonl

@@ -1,7 +1,7 @@
 """Neutral text: the next word of a plain passage, as a control for heads that matter to everything.
 
-Nothing has to be looked up, known, worked out or decided. A passage is cut at a noun or a verb; the wrong words have
-the same form and about the same length, come from another field of meaning, and stand nowhere in the passage. Prompts
+Nothing has to be looked up, known, worked out or decided. A passage is cut at a noun; the wrong words have
+the same form and about the same length, come from other fields of meaning, and stand nowhere in the passage. Prompts
 have the lengths and the lead-ins of the other functions.
 """
 
@@ -19,10 +19,10 @@ from headatlas.suites.neutral_passages import PASSAGES, WORDS
 
 TASK = "Neutral"
 CONTEXT = 45  # characters of a passage that stand before a cut, at least
-REPEAT = 20.0  # how many characters off its length a prompt may be, rather than repeat a cut once more
+REPEAT = 10.0  # how many characters off its length a prompt may be, rather than repeat a cut once more
 WRONG = 3
 JOINING = ("and", "but", "or", "when", "while", "where", "because", "so", "that", "who", "which", "until")
-NEAREST = 12  # wrong words are drawn from those nearest in length
+NEAREST = 4  # words of a field are looked at: those nearest in length to the right one
 
 
 class Cut(NamedTuple):
@@ -32,12 +32,20 @@ class Cut(NamedTuple):
     place: int
     word: str
     form: str
-    wrong: tuple[str, ...]
+    wrong: tuple[tuple[str, ...], ...]  # some words of every other field
 
 
 def _opens_clause(tokens: list[str], i: int) -> bool:
     """Whether nothing but an article or the like stands between a word and the start of its clause."""
     return any(token[0].isupper() or token[-1] in ",." or token in JOINING for token in (tokens[i - 1], tokens[i - 2]))
+
+
+def _fitting(words: list[str], word: str, article: str, present: set[str]) -> tuple[str, ...]:
+    """The words nearest in length to `word` that go with what stands before it."""
+    fitting = [w for w in words if w not in present]
+    if article in ("a", "an"):
+        fitting = [w for w in fitting if (w[0] in "aeiou") == (article == "an")]
+    return tuple(sorted(fitting, key=lambda w: abs(len(w) - len(word)))[:NEAREST])
 
 
 @cache
@@ -50,15 +58,13 @@ def cuts(passage: str) -> tuple[Cut, ...]:
     found = []
     for i, token in enumerate(tokens):
         word = token.rstrip(",.")
-        if word not in forms or (forms[word][0] != "past" and _opens_clause(tokens, i)):
+        if word not in forms or _opens_clause(tokens, i):
             continue
         form, field = forms[word]
-        others = [w for other, text in WORDS[form].items() if other != field for w in text.split() if w not in present]
-        if tokens[i - 1] in ("a", "an"):
-            others = [w for w in others if (w[0] in "aeiou") == (tokens[i - 1] == "an")]
-        wrong = tuple(sorted(others, key=lambda w: abs(len(w) - len(word)))[:NEAREST])
+        other_fields = [text.split() for other, text in WORDS[form].items() if other != field]
+        wrong = [_fitting(words, word, tokens[i - 1], present) for words in other_fields]
         texts = (" ".join(tokens[start:i]) for start in starts if start < i)
-        found += [Cut(text, i, word, form, wrong) for text in texts if len(text) >= CONTEXT]
+        found += [Cut(text, i, word, form, tuple(filter(None, wrong))) for text in texts if len(text) >= CONTEXT]
     return tuple(found)
 
 
@@ -92,7 +98,7 @@ def generate(seed: int, n: int, level: int = 1) -> list[Example]:
                 task=TASK,
                 prompt=prompt,
                 answer=f" {cut.word}",
-                distractors=tuple(f" {word}" for word in rng.sample(cut.wrong, WRONG)),
+                distractors=tuple(f" {rng.choice(words)}" for words in rng.sample(cut.wrong, WRONG)),
                 group=f"neutral/passage-{number:02d}",
                 template=f"next-{cut.form}",
                 level=level,

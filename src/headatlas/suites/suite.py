@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,7 +59,11 @@ class Suite:
             if task.casefold() not in folded:
                 raise unknown("task", task, self.tasks)
         wanted = {folded[task.casefold()] for task in names}
-        return Suite(self.name, tuple(e for e in self.examples if e.task in wanted))
+        return self.keep(lambda example: example.task in wanted)
+
+    def keep(self, wanted: Callable[[Example], bool]) -> Suite:
+        """The suite restricted to the examples that are wanted."""
+        return Suite(self.name, tuple(example for example in self.examples if wanted(example)))
 
     def split(self, seed: int = 0) -> dict[str, Suite]:
         """Cut into `fit`, `choose`, `evaluate`; a group is never shared, not even between tasks.
@@ -88,7 +92,10 @@ class Suite:
                     f"Task {empty[0]!r} of suite {self.name!r} has no group left for the {split!r} split: its groups "
                     "are too few or too unequal. Use smaller groups, or more of them."
                 )
-        return {split: Suite(self.name, tuple(e for e in self.examples if home[e.group] == split)) for split in SPLITS}
+        parts: dict[str, list[Example]] = {split: [] for split in SPLITS}
+        for example in self.examples:
+            parts[home[example.group]].append(example)
+        return {split: Suite(self.name, tuple(part)) for split, part in parts.items()}
 
     def _check_splittable(self) -> None:
         for task in self.tasks:
@@ -109,7 +116,7 @@ class Suite:
                 queues[example.group].append(example)
             turns = ((i, _rank(seed, group), e.id) for group, queue in queues.items() for i, e in enumerate(queue))
             kept.update(example_id for _, _, example_id in sorted(turns)[:per_task])
-        return Suite(self.name, tuple(e for e in self.examples if e.id in kept))
+        return self.keep(lambda example: example.id in kept)
 
 
 def to_jsonl(examples: Iterable[Example]) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 
 from headatlas.suites.suite import Suite
 
-# Task name to module: Knowledge Recall, Retrieval, Logical Reasoning, Decision-making / Semantic Understanding, ...
+TASKS = (
+    "Knowledge Recall", "Retrieval", "Logical Reasoning", "Decision-making",
+    "Semantic Understanding", "Syntactic Understanding", "Inference", "Math Calculation",
+)  # fmt: skip
 GENERATORS = (
     "knowledge_recall",
     "retrieval",
@@ -20,9 +24,9 @@ GENERATORS = (
 SIZE = 300  # examples of each function
 
 
-def cognitive(n: int = SIZE, level: int = 1, seed: int = 0) -> Suite:
-    """`n` examples of each of the eight functions at one level of difficulty; a pure function of its arguments."""
+def cognitive(n: int = SIZE, level: int = 1, seed: int = 0, generators: Sequence[str] = GENERATORS) -> Suite:
+    """`n` examples of each function at one level of difficulty; a pure function of its arguments."""
     examples = []
-    for name in GENERATORS:
+    for name in generators:
         examples += import_module(f"headatlas.suites.cognitive.{name}").generate(seed, n, level)
     return Suite("cognitive", tuple(examples))

@@ -289,7 +289,7 @@ def count_on(rng: random.Random, level: int) -> Draft:
     scene = _scene(rng, level)
     return _draft(
         rng, level, "count-on", COUNT_ON,
-        lambda n: f"{scene} Count on in even steps: {', '.join(map(str, _first_terms(n)))},", _first_terms,
+        lambda n: f"{scene} Count on in equal steps: {', '.join(map(str, _first_terms(n)))},", _first_terms,
     )  # fmt: skip
 
 
@@ -298,7 +298,7 @@ def count_down(rng: random.Random, level: int) -> Draft:
     scene = _scene(rng, level)
     return _draft(
         rng, level, "count-down", COUNT_DOWN,
-        lambda n: f"{scene} Count down in even steps: {', '.join(map(str, _first_terms(n)))},", _first_terms,
+        lambda n: f"{scene} Count down in equal steps: {', '.join(map(str, _first_terms(n)))},", _first_terms,
     )  # fmt: skip
 
 

@@ -31,14 +31,14 @@ def test_help_loads_no_torch():
 
 def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks):
     out = tmp_path / "atlas"
-    made = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out)
+    made = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance")
     assert made.returncode == 0, made.stderr
     assert "What the intact model can do" in made.stdout
     assert f"headatlas top {out} --task 'Colours'" in made.stdout
     assert "cells computed, 0 reused from an earlier run" in made.stderr
     assert {path.name for path in (out / "figures").iterdir()} == {"importance.png", "importance.svg"}
 
-    again = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--json")
+    again = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance", "--json")
     assert json.loads(again.stdout)["cells"]["computed"] == 0
     assert again.stderr == ""
 
@@ -71,6 +71,34 @@ def test_suite_commands(tiny_tasks):
     assert all(row["fit"] + row["choose"] + row["evaluate"] == row["examples"] == 24 for row in checked["tasks"])
 
 
+def test_the_audit_gives_a_verdict_on_every_check(tiny_tasks, tiny_folder):
+    done = run("suite", "audit", tiny_tasks, "--model", tiny_folder)
+    assert done.returncode == 0, done.stderr
+    assert "prompt length in tokens" in done.stdout
+    checks = json.loads(run("suite", "audit", tiny_tasks, "--json").stdout)
+    assert {check["verdict"] for check in checks} <= {"good", "warning", "bad"}
+    assert f"{len(checks) + 2} checks:" in done.stdout
+
+
+def test_importing_writes_a_task_file_that_can_be_checked(tmp_path):
+    steps = [
+        {"subquestion": f"What is {i} and {j}?", "answer": f"it is {i + j}", "cognitive_skill": skill}
+        for j, skill in enumerate(["Retrieval", "Math Calculation", "Induction"])
+        for i in range(2)
+    ]
+    records = [{"question": f"Number {i}?", "answer": "x", "generated": steps} for i in range(6)]
+    (tmp_path / "cogqa.json").write_text(json.dumps(records))
+    done = run("suite", "import", "cogqa", tmp_path / "cogqa.json", "-o", tmp_path / "out.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "24 examples written" in done.stdout
+    assert "Induction 12" in done.stdout
+    checked = json.loads(run("suite", "check", tmp_path / "out.jsonl", "--json").stdout)
+    assert [row["examples"] for row in checked["tasks"]] == [12, 12]
+    missing = run("suite", "import", "cogqa", tmp_path / "none.json", "-o", tmp_path / "no.jsonl")
+    assert missing.returncode == 1
+    assert not (tmp_path / "no.jsonl").exists()
+
+
 def test_models_commands(tmp_path):
     listed = run("models", "list", HEADATLAS_HOME=str(tmp_path), HF_HOME=str(tmp_path / "hf"))
     assert listed.returncode == 0
@@ -90,6 +118,7 @@ def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, ti
     out = tmp_path / "out"
     usual = ("--model", tiny_folder, "--suite", tiny_tasks, "--out", out)
     cases = [
+        (1, "is at chance on every task", ("map", *usual)),
         (2, "No such option", ("map", "--modle", "x")),
         (2, "Did you mean 'smollm2'", ("map", "--model", "smollm", "--suite", tiny_tasks, "--out", out)),
         (2, "holds no model", ("map", *usual, "--model", tmp_path / "folder")),
@@ -113,4 +142,4 @@ def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, ti
         assert message in done.stderr, (arguments, done.stderr)
         assert "Traceback" not in done.stderr, (arguments, done.stderr)
         assert done.stdout == ""
-        assert not out.exists(), arguments
+        assert not (out / "scores.parquet").exists(), arguments

@@ -15,6 +15,7 @@ class Maps:
     """Just what a figure asks of an atlas."""
 
     grids: dict
+    judged: dict = dataclasses.field(default_factory=dict)
 
     @property
     def shape(self):
@@ -23,6 +24,10 @@ class Maps:
     @property
     def tasks(self):
         return list(self.grids)
+
+    @property
+    def verdicts(self):
+        return dict.fromkeys(self.grids, "competent") | self.judged
 
     def choose_method(self, name=None):
         return name or "attribute"
@@ -113,6 +118,17 @@ def test_heads_that_were_not_measured_are_grey():
     colours = image.to_rgba(image.get_array())
     assert len(set(colours[1, 2][:3])) == 1  # grey
     assert len(set(colours[0, 0][:3])) == 3
+
+
+def test_tasks_the_model_cannot_do_are_hatched_and_say_so():
+    shown = Maps({"a": np.full((6, 6), 0.1), "b": np.full((6, 6), 0.1)}, {"b": "not competent", "c": "not competent"})
+    a, b, c = panels(importance(shown))
+    assert not a.patches
+    for axes in (b, c):
+        assert [patch.get_hatch() for patch in axes.patches] == ["///"]
+        assert [text.get_text() for text in axes.texts] == ["not competent"]
+    assert np.isfinite(b.get_images()[0].get_array()).all()  # mapped all the same
+    assert np.ma.getmaskarray(c.get_images()[0].get_array()).all()  # not mapped
 
 
 def test_files_are_written_in_every_format_and_repeat_to_the_byte(tiny_atlas, tmp_path):

@@ -1,5 +1,6 @@
 """The whole way from a model and a suite to an atlas."""
 
+import functools
 import json
 
 import numpy as np
@@ -19,6 +20,7 @@ from tests import tiny
 from tests.methods.common import work
 
 QUIET = Reporter(quiet=True)
+map_all = functools.partial(map_heads, at_chance=True, reporter=QUIET)  # a random model is at chance
 
 
 def test_the_tables_keep_their_contract(tiny_atlas):
@@ -75,9 +77,9 @@ def test_competence_is_forced_choice(tiny_atlas):
 
 
 def test_a_second_run_reuses_everything_and_changes_no_byte(tmp_path):
-    first = map_heads(tiny.model(), tiny.suite(), out=tmp_path / "a", reporter=QUIET)
+    first = map_all(tiny.model(), tiny.suite(), out=tmp_path / "a")
     content = (first.path / "scores.parquet").read_bytes()
-    second = map_heads(tiny.model(), tiny.suite(), out=tmp_path / "a", reporter=QUIET)
+    second = map_all(tiny.model(), tiny.suite(), out=tmp_path / "a")
     assert second.run["cells"]["computed"] == 0
     assert second.run["cells"]["reused"] == first.run["cells"]["computed"] > 0
     assert (second.path / "scores.parquet").read_bytes() == content
@@ -85,22 +87,18 @@ def test_a_second_run_reuses_everything_and_changes_no_byte(tmp_path):
 
 def test_a_changed_setting_gives_new_cells_and_only_its_own_scores(tmp_path):
     out = tmp_path / "a"
-    mean = map_heads(tiny.model(), tiny.suite(), ["ablate"], preset="standard", out=out, reporter=QUIET)
-    zero = map_heads(
-        tiny.model(), tiny.suite(), ["ablate"], preset="standard", baseline="zero", out=out, reporter=QUIET
-    )
+    mean = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", out=out)
+    zero = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", baseline="zero", out=out)
     assert zero.run["cells"]["computed"] > 0
     assert len(zero.scores) == len(mean.scores)
-    alone = map_heads(
-        tiny.model(), tiny.suite(), ["ablate"], preset="standard", baseline="zero", out=tmp_path / "b", reporter=QUIET
-    )
+    alone = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", baseline="zero", out=tmp_path / "b")
     assert (out / "scores.parquet").read_bytes() == (alone.path / "scores.parquet").read_bytes()
     assert not np.allclose(mean.scores["value"], zero.scores["value"])
 
 
 def test_another_model_shares_no_cell(tmp_path):
-    map_heads(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a", reporter=QUIET)
-    other = map_heads(tiny.model(seed=1), tiny.suite(), ["attribute"], out=tmp_path / "a", reporter=QUIET)
+    map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a")
+    other = map_all(tiny.model(seed=1), tiny.suite(), ["attribute"], out=tmp_path / "a")
     assert other.run["cells"]["reused"] == 0
 
 
@@ -108,9 +106,9 @@ def test_two_processes_do_not_write_one_atlas(tmp_path):
     from filelock import FileLock
 
     (tmp_path / "a").mkdir()
-    map_heads(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a", reporter=QUIET)
+    map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a")
     with FileLock(tmp_path / "a" / ".lock"), pytest.raises(HeadAtlasError, match="Another process is writing"):
-        map_heads(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a", reporter=QUIET)
+        map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a")
 
 
 def examples(count: int, groups: int, **changes):
@@ -144,7 +142,7 @@ def examples(count: int, groups: int, **changes):
 )
 def test_bad_requests_are_refused_before_anything_is_written(tmp_path, suite, options, message):
     with pytest.raises(HeadAtlasError, match=message):
-        map_heads(tiny.model(), suite, out=tmp_path / "a", reporter=QUIET, **options)
+        map_all(tiny.model(), suite, out=tmp_path / "a", **options)
     assert not (tmp_path / "a").exists()
 
 
@@ -153,16 +151,16 @@ def test_nan_weights_are_refused_before_anything_is_written(tmp_path):
     with torch.no_grad():
         model.out_projections[0].weight[0, 0] = float("nan")
     with pytest.raises(HeadAtlasError, match="holds NaN or infinite values"):
-        map_heads(model, tiny.suite(), out=tmp_path / "a", reporter=QUIET)
+        map_all(model, tiny.suite(), out=tmp_path / "a")
     assert not (tmp_path / "a").exists()
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "letters.txt").write_text("dear all")
     with pytest.raises(HeadAtlasError, match="is not empty and not an atlas"):
-        map_heads(tiny.model(), tiny.suite(), out=tmp_path, reporter=QUIET)
+        map_all(tiny.model(), tiny.suite(), out=tmp_path)
     with pytest.raises(HeadAtlasError, match="is a file; give a folder"):
-        map_heads(tiny.model(), tiny.suite(), out=tmp_path / "letters.txt", reporter=QUIET)
+        map_all(tiny.model(), tiny.suite(), out=tmp_path / "letters.txt")
     assert [path.name for path in tmp_path.iterdir()] == ["letters.txt"]
 
 
@@ -196,3 +194,26 @@ def test_the_most_complete_map_is_shown_unless_another_is_asked_for(tiny_atlas):
     assert tiny_atlas.choose_method("ablate") == "ablate"
     with pytest.raises(HeadAtlasError, match="Unknown method in this atlas 'gate'"):
         tiny_atlas.choose_method("gate")
+
+
+def test_a_task_at_chance_is_mapped_only_on_request(tmp_path):
+    with pytest.raises(HeadAtlasError, match="is at chance on every task.*--at-chance"):
+        map_heads(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a", reporter=QUIET)
+    named = map_heads(tiny.model(), tiny.suite(), ["attribute"], tasks=["Numbers"], out=tmp_path / "b", reporter=QUIET)
+    assert named.tasks == ["Numbers"]
+    assert named.verdicts == {"Numbers": "not competent"}
+
+
+def test_only_known_items_are_mapped_when_asked_for(tmp_path):
+    """As many as the model gets right, and then another map."""
+    whole = map_all(tiny.model(), tiny.suite(96), ["attribute"], preset="paper", out=tmp_path / "a")
+    known = map_all(tiny.model(), tiny.suite(96), ["attribute"], preset="paper", known_only=True, out=tmp_path / "b")
+    for before, after in zip(whole.competence.itertuples(), known.competence.itertuples(), strict=True):
+        assert after.accuracy == before.accuracy
+        assert after.kept == round(before.accuracy * before.items) < before.kept == 96
+    assert not np.allclose(whole.scores["value"], known.scores["value"])
+
+
+def test_too_few_known_items_are_said_so(tmp_path):
+    with pytest.raises(HeadAtlasError, match="knows too few items"):
+        map_all(tiny.model(), tiny.suite(12), ["attribute"], known_only=True, out=tmp_path / "a")

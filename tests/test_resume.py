@@ -20,7 +20,18 @@ def command(tmp_path_factory, tiny_folder):
     """Enough batches that there is time to be killed between them."""
     tasks = tmp_path_factory.mktemp("resume") / "tasks.jsonl"
     tasks.write_text(to_jsonl(tiny.suite(per_task=120).examples))
-    options = ["--model", tiny_folder, "--suite", tasks, "--preset", "standard", "--limit", "120", "--quiet"]
+    options = [
+        "--model",
+        tiny_folder,
+        "--suite",
+        tasks,
+        "--preset",
+        "standard",
+        "--limit",
+        "120",
+        "--at-chance",
+        "--quiet",
+    ]
     return [sys.executable, "-m", "headatlas", "map", *map(str, options), "--out"]
 
 

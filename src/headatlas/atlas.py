@@ -78,7 +78,13 @@ class Atlas:
 
     @cached_property
     def tasks(self) -> list[str]:
+        """The tasks that were mapped."""
         return list(dict.fromkeys(self.scores["task"]))
+
+    @cached_property
+    def verdicts(self) -> dict[str, str]:
+        """Every task of the suite, mapped or not, with its verdict of competence."""
+        return dict(zip(self.competence["task"], self.competence["verdict"], strict=True))
 
     @cached_property
     def methods(self) -> list[str]:

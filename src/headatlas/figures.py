@@ -11,7 +11,9 @@ import numpy as np
 from matplotlib import colormaps, rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
+from headatlas.competence import COMPETENT
 from headatlas.errors import UsageError, unknown
 from headatlas.files import atomic
 
@@ -62,9 +64,16 @@ def _save(figure: Figure, path: Path) -> None:
 
 
 def importance(atlas: Atlas, method: str | None = None) -> Figure:
-    """One panel a task, four in a row: |importance| of every head, layer 0 on top, one colour scale for all."""
+    """One panel a task, four in a row: |importance| of every head, layer 0 on top, one colour scale for all.
+
+    Tasks that the intact model cannot do are hatched; where they were not mapped there is nothing under the hatching.
+    """
     method = atlas.choose_method(method)
-    grids = {task: np.abs(atlas.grid(task, method)) for task in atlas.tasks}
+    mapped = set(atlas.tasks)
+    grids = {
+        task: np.abs(atlas.grid(task, method)) if task in mapped else np.full(atlas.shape, np.nan)
+        for task in atlas.verdicts
+    }
     top, clipped = scale_top(np.concatenate([grid.ravel() for grid in grids.values()]))
     columns = min(4, len(grids))
     rows = math.ceil(len(grids) / columns)
@@ -76,6 +85,9 @@ def importance(atlas: Atlas, method: str | None = None) -> Figure:
     places = figure.add_gridspec(rows, columns)
     panels = [figure.add_subplot(places[i // columns, i % columns]) for i in range(len(grids))]
     images = [_panel(panel, task, grid, top) for panel, (task, grid) in zip(panels, grids.items(), strict=True)]
+    for panel, verdict in zip(panels, atlas.verdicts.values(), strict=True):
+        if verdict != COMPETENT:
+            _hatch(panel, verdict)
     bar = figure.colorbar(images[-1], ax=panels, fraction=0.03, aspect=30, pad=0.015)
     ticks = scale_ticks(top)
     bar.set_ticks(ticks, labels=[f"{tick:.4f}" for tick in ticks[:-1]] + [f"{top:.4f}" + "+" * clipped])
@@ -94,6 +106,18 @@ def _panel(axes: Axes, title: str, grid: Array, top: float) -> Any:
     axes.set_xticks(range(0, heads, tick_step(heads)))
     axes.set_yticks(range(0, layers, tick_step(layers)))
     return image
+
+
+def _hatch(axes: Axes, verdict: str) -> None:
+    left, right = axes.get_xlim()
+    bottom, top = axes.get_ylim()
+    axes.add_patch(
+        Rectangle(
+            (left, bottom), right - left, top - bottom, fill=False, hatch="///", edgecolor="#ffffffb0", linewidth=0
+        )
+    )
+    note = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": "none", "alpha": 0.9}
+    axes.text(0.5, 0.5, verdict, transform=axes.transAxes, ha="center", va="center", fontsize=8, bbox=note)
 
 
 def tick_step(count: int) -> int:

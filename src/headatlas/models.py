@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import io
 import re
+import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,6 +19,8 @@ from headatlas import bundled
 from headatlas.errors import HeadAtlasError, UsageError, unknown
 from headatlas.heads import HeadModel
 from headatlas.progress import Reporter
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of <malloc.h>
 
 DTYPES = {"auto": "auto", "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -54,6 +58,8 @@ def load(
     module.requires_grad_(False)
     if place is not None:
         module.to(place)
+        if place.type == "cpu":
+            _keep_freed_memory()
     return HeadModel(module, tokenizer, name)
 
 
@@ -159,6 +165,16 @@ def silence() -> Iterator[None]:
             yield
     finally:
         logging.set_verbosity(level)
+
+
+def _keep_freed_memory() -> None:
+    """Let the process keep the buffers it frees. By default glibc hands large ones back to the kernel, which faults
+    them in again page by page at the next operation: that costs a forward on a CPU a quarter of its time and more."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):  # another C library has no mallopt
+            libc = ctypes.CDLL(None)
+            libc.mallopt(M_MMAP_THRESHOLD, 1 << 30)
+            libc.mallopt(M_TRIM_THRESHOLD, 1 << 30)
 
 
 def _device(name: str | None) -> torch.device:

@@ -1,13 +1,22 @@
-"""headatlas suite: what suites there are, and whether a task file is good."""
+"""headatlas suite: what suites there are, whether one is good and fair, and how to bring in others."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-app = typer.Typer(help="List suites and check task files.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from headatlas.progress import Reporter
+    from headatlas.suites.example import Example
+
+app = typer.Typer(help="List, check, audit and import suites.", no_args_is_help=True)
+importer = typer.Typer(help="Turn other data into a task file.", no_args_is_help=True)
+app.add_typer(importer, name="import")
 
 
 @app.command("list")
@@ -54,3 +63,99 @@ def check(
     for row in rows:
         table.add_row(*map(str, row.values()))
     Console(highlight=False).print(table)
+
+
+@app.command()
+def audit(
+    suite: Annotated[str, typer.Argument(help="A built-in suite or a JSONL task file.")],
+    model: Annotated[str | None, typer.Option(help="Also compare lengths in the tokens of this model.")] = None,
+    level: Annotated[int, typer.Option(help="Difficulty of a built-in suite: 1, 2 or 3.")] = 1,
+    json_: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Look for what the texts give away: length, format, frequent answers, options that betray the answer.
+
+    Example: headatlas suite audit tasks.jsonl --model smollm2
+    """
+    from dataclasses import asdict
+
+    from headatlas.progress import Reporter
+    from headatlas.suites import load_suite
+    from headatlas.suites.audit import audit as run_audit
+
+    reporter = Reporter(quiet=json_)
+    chosen = load_suite(suite, level)
+    tokens = _token_lengths(model, reporter) if model else None
+    with reporter.spinner(f"Auditing {len(chosen.examples)} examples"):
+        checks = run_audit(chosen, tokens=tokens)
+    if json_:
+        typer.echo(json.dumps([asdict(check) for check in checks], indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    colours = {"good": "green", "warning": "yellow", "bad": "red"}
+    table = Table("verdict", "finding", box=None, pad_edge=False, show_header=False)
+    for check in checks:
+        table.add_row(Text(check.verdict, style=colours[check.verdict]), check.note)
+    console = Console(highlight=False)
+    console.print(table)
+    counts = {verdict: sum(check.verdict == verdict for check in checks) for verdict in colours}
+    console.print(f"\n{len(checks)} checks: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+
+
+def _token_lengths(model: str, reporter: Reporter) -> dict[str, Callable[[Example], int]]:
+    from headatlas.models import load
+    from headatlas.scoring import Encoder
+
+    encoder = Encoder(load(model, reporter=reporter))
+
+    def prompt(example: Example) -> int:
+        return encoder.encode(example)[0].start
+
+    def answer(example: Example) -> int:
+        option = encoder.encode(example)[0]
+        return len(option.tokens) - option.start
+
+    return {"prompt length in tokens": prompt, "answer length in tokens": answer}
+
+
+Out = Annotated[Path, typer.Option("--out", "-o", help="The JSONL task file to write.")]
+
+
+@importer.command()
+def cogqa(file: Annotated[Path, typer.Argument(help="A CogQA JSON file.")], out: Out) -> None:
+    """Import questions with steps; what is left out is counted and named.
+
+    Example: headatlas suite import cogqa cogqa_train.json -o cogqa.jsonl
+    """
+    from headatlas.suites.chain import chain_examples
+    from headatlas.suites.cogqa import read_cogqa
+
+    chains, report = read_cogqa(file)
+    _write(out, [example for chain in chains for example in chain_examples(chain)])
+    typer.echo("\n".join(report.lines()))
+
+
+@importer.command("reasoning-gym")
+def reasoning_gym(
+    name: Annotated[str, typer.Argument(help="A data set of reasoning-gym, such as basic_arithmetic.")],
+    out: Out,
+    n: Annotated[int, typer.Option("-n", help="How many entries.")] = 300,
+    seed: Annotated[int, typer.Option(help="The seed of the generator.")] = 0,
+) -> None:
+    """Import a procedural task from the optional package reasoning-gym.
+
+    Example: headatlas suite import reasoning-gym basic_arithmetic -o sums.jsonl
+    """
+    from headatlas.suites.procedural import read_reasoning_gym
+
+    _write(out, read_reasoning_gym(name, n, seed))
+
+
+def _write(out: Path, examples: list[Example]) -> None:
+    from headatlas.files import write_bytes
+    from headatlas.suites.suite import to_jsonl
+
+    write_bytes(out, to_jsonl(examples).encode())
+    typer.echo(f"{len(examples)} examples written to {out}.")

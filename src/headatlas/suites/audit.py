@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -44,11 +44,18 @@ class Check:
     note: str
 
 
-def audit(suite: Suite, seed: int = 0) -> list[Check]:
-    """All checks of a suite. No language model is needed; a pure function of its arguments."""
+Measure = Callable[[Example], int]
+
+
+def audit(suite: Suite, seed: int = 0, tokens: Mapping[str, Measure] | None = None) -> list[Check]:
+    """All checks of a suite. No language model is needed; a pure function of its arguments.
+
+    `tokens` adds lengths that only a tokenizer knows, by name.
+    """
     parts = (_balance, _lengths, _formats, _frequent_answers, _leakage, _shortcuts, _positions)
     found = [*_text(suite, seed), _shared_between_splits(suite, seed)]
-    return found + [check for part in parts for check in part(suite)]
+    more = _lengths(suite, tokens) if tokens else ()
+    return [*found, *more, *(check for part in parts for check in part(suite))]
 
 
 def cohens_d(a: Sequence[float], b: Sequence[float]) -> float:
@@ -99,7 +106,7 @@ def _text(suite: Suite, seed: int) -> Iterator[Check]:
         yield Check(name, "all", found.accuracy, limit, verdict, note)
 
 
-LENGTHS: dict[str, Callable[[Example], int]] = {
+LENGTHS: dict[str, Measure] = {
     "prompt length in words": lambda example: len(example.prompt.split()),
     "prompt length in characters": lambda example: len(example.prompt),
     "answer length in words": lambda example: len(example.answer.split()),
@@ -107,8 +114,8 @@ LENGTHS: dict[str, Callable[[Example], int]] = {
 }
 
 
-def _lengths(suite: Suite) -> Iterator[Check]:
-    for name, measure in LENGTHS.items():
+def _lengths(suite: Suite, measures: Mapping[str, Measure] | None = None) -> Iterator[Check]:
+    for name, measure in (measures or LENGTHS).items():
         lengths = {task: [float(measure(example)) for example in suite.of(task)] for task in suite.tasks}
         pairs = [(cohens_d(lengths[a], lengths[b]), a, b) for a, b in combinations(suite.tasks, 2)]
         if not pairs:

@@ -312,7 +312,7 @@ WORDS = {
     },
     "mass": {
         "food": "bread coffee tea cheese honey milk sugar salt wine corn soup fruit dough butter",
-        "nature": "mud dust sand clay gravel coal hay straw grass wood oak coral water ice snow rain fog smoke steam air",
+        "nature": "mud dust sand clay gravel coal hay straw grass wood coral water ice snow rain fog smoke steam air",
         "cloth": "silk velvet cotton wool leather",
         "abstract": "music gossip homework luggage pain advice courage luck",
     },

@@ -1,13 +1,15 @@
 """Turning drafts into examples: distinct, balanced in their answers, and matched in length.
 
 A generator supplies makers: functions of a random generator and a level that return one `Draft`. `fill` calls them in
-turn, and for every slot keeps the draft whose length comes nearest to a length drawn from a distribution that all
-functions share. Length and answer frequency then say nothing about the function.
+turn, and for every slot keeps the draft and lead-in whose length, in characters, words and tokens, comes nearest to a
+length drawn from a distribution that all functions share. Length and answer frequency then say little about the
+function.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,9 +36,63 @@ Maker = Callable[[random.Random, int], Draft]
 # Prompt length in characters, by level: mean and standard deviation.
 LENGTHS = {1: (112.0, 9.0), 2: (170.0, 16.0), 3: (260.0, 26.0)}
 
-# Sentences that mean nothing for any function; they only move the length.
+CHARACTERS_A_WORD = 5.0  # of the whole prompt, spaces included
+CHARACTERS_A_PIECE = 3.9
+# About the tokens of any tokenizer: words, signs, single digits, and the space before a number.
+PIECES = re.compile(r" (?=\d)|\d|[^\W\d]+|[^\w\s]")
+
+# Sentences that mean nothing for any function; they only move the length. Short words, long words and signs allow to
+# meet a number of characters, of words and of tokens at once.
 LEAD_INS = (
+    "Well, here.",
+    "Well, now, here.",
+    "Yes, now: go on.",
+    "So, well, now, here.",
+    "Now, well, yes: here, too.",
+    "Well, now, yes, so: here, too.",
+    "Well, now, as we said: here, too, go on.",
+    "Yes, well, so, now, here, too: let us go on.",
+    "So, well, yes, now, if we may, here, too: go on.",
+    "Afterwards, continue: here.",
+    "Afterwards, continue: now, here.",
+    "Continue, please: here, afterwards.",
+    "Afterwards, patiently, continue: here.",
+    "Patiently, attentively: continue, please.",
+    "Continue, patiently, attentively: here, now.",
+    "Something, anything, everything: continue, please.",
+    "Attentively, patiently, carefully: continue, afterwards.",
+    "Continue, please: attentively, patiently, carefully, now.",
     "",
+    "Go on.",
+    "Now to it.",
+    "So let us go on.",
+    "As it is, we go on.",
+    "Now let us go on to it.",
+    "It is up to us to go on now.",
+    "So it is, and so we go on to it.",
+    "Let us go on to it as we did by now.",
+    "If it is up to us, we can go on to it now.",
+    "Continue.",
+    "Continue here.",
+    "Continue reading.",
+    "Another paragraph:",
+    "Continue patiently.",
+    "Something different:",
+    "Continue reading here.",
+    "Continue reading onwards.",
+    "Consider something else.",
+    "Another paragraph follows.",
+    "Another passage follows below.",
+    "Another paragraph follows below.",
+    "Something different follows here.",
+    "Another paragraph follows directly.",
+    "Another interesting paragraph follows.",
+    "Something completely different follows.",
+    "Another interesting paragraph continues here.",
+    "Another interesting paragraph follows directly.",
+    "Continue attentively, because something follows.",
+    "Something completely different follows afterwards.",
+    "Another particularly interesting paragraph follows.",
     "Read this.",
     "Here is one more.",
     "Please read this now.",
@@ -70,8 +126,9 @@ def fill(task: str, makers: Sequence[Maker], seed: int, n: int, level: int) -> l
     examples: list[Example] = []
     slot = misses = 0
     while len(examples) < n:
-        target = rng.gauss(*LENGTHS[level])
-        best = _nearest([makers[slot % len(makers)](rng, level) for _ in range(TRIES)], target, prompts, answers, cap)
+        length = rng.gauss(*LENGTHS[level])
+        drafts = [makers[slot % len(makers)](rng, level) for _ in range(TRIES)]
+        best = _nearest(drafts, length, prompts, answers, cap)
         slot += 1
         if best is None:
             misses += 1
@@ -102,14 +159,34 @@ def fill(task: str, makers: Sequence[Maker], seed: int, n: int, level: int) -> l
     return examples
 
 
+def _size(text: str) -> tuple[int, int, int]:
+    """Characters, words and pieces."""
+    return len(text), len(text.split()), len(PIECES.findall(text))
+
+
+_LEAD_IN_SIZES = {lead_in: _size(lead_in + " " if lead_in else "") for lead_in in LEAD_INS}
+
+
 def _nearest(
-    drafts: list[Draft], target: float, used: set[str], answers: Counter[str], cap: int
+    drafts: list[Draft], length: float, used: set[str], answers: Counter[str], cap: int
 ) -> tuple[Draft, str] | None:
-    """The unused draft and lead-in whose length together is nearest to the target."""
-    free = [d for d in drafts if d.prompt not in used and answers[d.answer] < cap]
-    pairs = [(abs(len(d.prompt) + len(lead) + bool(lead) - target), i, d, lead)
-             for i, d in enumerate(free) for lead in LEAD_INS]  # fmt: skip
-    if not pairs:
-        return None
-    _, _, draft, lead_in = min(pairs, key=lambda pair: (pair[0], pair[1]))
-    return draft, lead_in
+    """The unused draft and lead-in whose characters, words and pieces together are nearest to a prompt of that length.
+
+    A word and a piece are worth as many characters as they have on average, so that no length is met at another's cost.
+    """
+    best: tuple[float, Draft, str] | None = None
+    for draft in drafts:
+        if draft.prompt in used or answers[draft.answer] >= cap:
+            continue
+        size = _size(draft.prompt)
+        characters = length - size[0]
+        words, pieces = length / CHARACTERS_A_WORD - size[1], length / CHARACTERS_A_PIECE - size[2]
+        for lead_in, (more_characters, more_words, more_pieces) in _LEAD_IN_SIZES.items():
+            distance = (
+                abs(characters - more_characters)
+                + CHARACTERS_A_WORD * abs(words - more_words)
+                + CHARACTERS_A_PIECE * abs(pieces - more_pieces)
+            )
+            if best is None or distance < best[0]:
+                best = distance, draft, lead_in
+    return None if best is None else best[1:]

@@ -42,6 +42,7 @@ class Encoder:
         begin = self.tokenizer.bos_token_id
         adds = begin is not None and self.tokenizer("a")["input_ids"][:1] == [begin]
         self._begin = [begin] if adds else []
+        self._encoded: dict[Example, list[Option]] = {}
 
     def _ids(self, text: str) -> list[int]:
         if self.chat:  # the template has written the special tokens
@@ -49,9 +50,13 @@ class Encoder:
         return self._begin + self.tokenizer(text, add_special_tokens=False)["input_ids"]
 
     def encode(self, example: Example) -> list[Option]:
-        """The answer first, then the distractors.
+        """The answer first, then the distractors. Every example is tokenised once."""
+        if example not in self._encoded:
+            self._encoded[example] = self._encode(example)
+        return self._encoded[example]
 
-        Where a tokenizer merges the end of the prompt with the beginning of an option, all options of the example are
+    def _encode(self, example: Example) -> list[Option]:
+        """Where a tokenizer merges the end of the prompt with the beginning of an option, all options of the example are
         scored from the last token that none of them changes, so that they stay comparable.
         """
         prompt, texts = example.prompt, (example.answer, *example.distractors)

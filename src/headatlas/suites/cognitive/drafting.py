@@ -110,7 +110,7 @@ LEAD_INS = (
 )
 
 MOST_FREQUENT = 0.07  # of the examples of a task may share one answer
-TRIES = 12  # drafts looked at for each slot
+TRIES = 8  # drafts looked at for each slot
 PATIENCE = 400  # slots in a row that may fail before we say that the supply is used up
 
 

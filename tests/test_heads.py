@@ -257,6 +257,8 @@ def test_a_model_dispatched_by_accelerate_works_without_being_moved():
 
     plain = tiny.model()
     offloaded = HeadModel(cpu_offload(tiny.module(), execution_device=torch.device("cpu")), tiny.tokenizer())
+    assert offloaded.module.model.layers[0].mlp.up_proj.weight.is_meta
+    assert offloaded.fingerprint == plain.fingerprint
     gates = torch.ones(plain.shape)
     gates[1, 1] = 0
     with plain.gate(gates), offloaded.gate(gates):

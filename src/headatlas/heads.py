@@ -80,7 +80,10 @@ class HeadModel:
     @property
     def device(self) -> torch.device:
         """Where input ids go; a dispatched model moves everything after that itself."""
-        return self.module.get_input_embeddings().weight.device
+        embeddings = self.module.get_input_embeddings()
+        if embeddings.weight.is_meta:  # offloaded between calls; accelerate brings it to where it runs
+            return torch.device(embeddings._hf_hook.execution_device)
+        return embeddings.weight.device
 
     @property
     def dtype(self) -> torch.dtype:

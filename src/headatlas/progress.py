@@ -27,7 +27,7 @@ class Reporter:
     """Where progress and remarks go. `quiet` silences both; errors are not its business."""
 
     quiet: bool = False
-    console: Console = field(default_factory=lambda: Console(file=sys.stderr, highlight=False))
+    console: Console = field(default_factory=lambda: Console(file=sys.stderr, highlight=False, markup=False))
 
     def say(self, text: str) -> None:
         if not self.quiet:

@@ -56,8 +56,8 @@ class Encoder:
         return self._encoded[example]
 
     def _encode(self, example: Example) -> list[Option]:
-        """Where a tokenizer merges the end of the prompt with the beginning of an option, all options of the example are
-        scored from the last token that none of them changes, so that they stay comparable.
+        """Where a tokenizer merges the end of the prompt with the beginning of an option, all options of the example
+        are scored from the last token that none of them changes, so that they stay comparable.
         """
         prompt, texts = example.prompt, (example.answer, *example.distractors)
         if self.chat:

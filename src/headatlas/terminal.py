@@ -24,6 +24,11 @@ VIRIDIS = np.array(
 UNMEASURED = np.array((90, 90, 90))
 
 
+def plain_console() -> Console:
+    """Standard output without markup: task names may hold brackets, and mean them."""
+    return Console(highlight=False, markup=False)
+
+
 def _colour(value: float, top: float) -> str:
     if np.isnan(value):
         rgb = UNMEASURED

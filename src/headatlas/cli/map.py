@@ -92,11 +92,9 @@ def run(
 
 
 def _print(atlas: Atlas) -> None:
-    from rich.console import Console
+    from headatlas.terminal import competence_table, plain_console, print_maps
 
-    from headatlas.terminal import competence_table, print_maps
-
-    console = Console(highlight=False)
+    console = plain_console()
     print_maps(console, atlas, atlas.tasks, None)
     console.print(competence_table(atlas))
     console.print(f"\nAtlas: {atlas.path}   figure: {atlas.path / 'figures' / 'importance.png'}", soft_wrap=True)

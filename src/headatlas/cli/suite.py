@@ -56,13 +56,14 @@ def check(
     if json_:
         typer.echo(json.dumps({"suite": chosen.name, "fingerprint": chosen.fingerprint, "tasks": rows}, indent=2))
         return
-    from rich.console import Console
     from rich.table import Table
+
+    from headatlas.terminal import plain_console
 
     table = Table(*rows[0], box=None, pad_edge=False)
     for row in rows:
         table.add_row(*map(str, row.values()))
-    Console(highlight=False).print(table)
+    plain_console().print(table)
 
 
 @app.command()
@@ -90,18 +91,25 @@ def audit(
     if json_:
         typer.echo(json.dumps([asdict(check) for check in checks], indent=2))
         return
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from headatlas.terminal import plain_console
+
     colours = {"good": "green", "warning": "yellow", "bad": "red"}
-    table = Table("verdict", "finding", box=None, pad_edge=False, show_header=False)
+    table = Table("verdict", "check", "task", box=None, pad_edge=False)
+    table.add_column("value", justify="right")
+    table.add_column("limit", justify="right")
     for check in checks:
-        table.add_row(Text(check.verdict, style=colours[check.verdict]), check.note)
-    console = Console(highlight=False)
+        limit = "" if check.limit is None else f"{check.limit:g}"
+        table.add_row(Text(check.verdict, colours[check.verdict]), check.name, check.task, f"{check.value:.3f}", limit)
+    console = plain_console()
     console.print(table)
     counts = {verdict: sum(check.verdict == verdict for check in checks) for verdict in colours}
     console.print(f"\n{len(checks)} checks: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    for check in checks:
+        if check.verdict != "good":
+            console.print(Text(check.verdict, colours[check.verdict]), f"{check.name}: {check.note}", soft_wrap=True)
 
 
 def _token_lengths(model: str, reporter: Reporter) -> dict[str, Callable[[Example], int]]:

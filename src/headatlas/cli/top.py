@@ -25,11 +25,9 @@ def run(
     if json_:
         typer.echo(opened.table(task, method).head(k).to_json(orient="records", indent=2))
         return
-    from rich.console import Console
+    from headatlas.terminal import plain_console, print_maps, top_table
 
-    from headatlas.terminal import print_maps, top_table
-
-    console = Console(highlight=False)
+    console = plain_console()
     table = top_table(opened, task, k, method)
     print_maps(console, opened, [opened.choose_task(task)], method)
     console.print(table)

@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from headatlas.errors import HeadAtlasError
 from headatlas.suites.example import Example, Twin
 
@@ -34,7 +36,7 @@ class Draft:
 Maker = Callable[[random.Random, int], Draft]
 
 # Prompt length in characters, by level: mean and standard deviation.
-LENGTHS = {1: (112.0, 9.0), 2: (170.0, 16.0), 3: (260.0, 26.0)}
+LENGTHS = {1: (117.0, 9.0), 2: (170.0, 16.0), 3: (260.0, 26.0)}
 
 CHARACTERS_A_WORD = 5.0  # of the whole prompt, spaces included
 CHARACTERS_A_PIECE = 3.9
@@ -110,7 +112,7 @@ LEAD_INS = (
 )
 
 MOST_FREQUENT = 0.07  # of the examples of a task may share one answer
-TRIES = 8  # drafts looked at for each slot
+TRIES = 12  # drafts looked at for each slot
 PATIENCE = 400  # slots in a row that may fail before we say that the supply is used up
 
 
@@ -164,29 +166,20 @@ def _size(text: str) -> tuple[int, int, int]:
     return len(text), len(text.split()), len(PIECES.findall(text))
 
 
-_LEAD_IN_SIZES = {lead_in: _size(lead_in + " " if lead_in else "") for lead_in in LEAD_INS}
+_LEAD_IN_SIZES = np.array([_size(lead_in + " " if lead_in else "") for lead_in in LEAD_INS], dtype=float)
+# A word and a piece are worth as many characters as they have on average: no length is met at another's cost.
+_WORTH = np.array([1.0, CHARACTERS_A_WORD, CHARACTERS_A_PIECE])
 
 
 def _nearest(
     drafts: list[Draft], length: float, used: set[str], answers: Counter[str], cap: int
 ) -> tuple[Draft, str] | None:
-    """The unused draft and lead-in whose characters, words and pieces together are nearest to a prompt of that length.
-
-    A word and a piece are worth as many characters as they have on average, so that no length is met at another's cost.
-    """
-    best: tuple[float, Draft, str] | None = None
-    for draft in drafts:
-        if draft.prompt in used or answers[draft.answer] >= cap:
-            continue
-        size = _size(draft.prompt)
-        characters = length - size[0]
-        words, pieces = length / CHARACTERS_A_WORD - size[1], length / CHARACTERS_A_PIECE - size[2]
-        for lead_in, (more_characters, more_words, more_pieces) in _LEAD_IN_SIZES.items():
-            distance = (
-                abs(characters - more_characters)
-                + CHARACTERS_A_WORD * abs(words - more_words)
-                + CHARACTERS_A_PIECE * abs(pieces - more_pieces)
-            )
-            if best is None or distance < best[0]:
-                best = distance, draft, lead_in
-    return None if best is None else best[1:]
+    """The unused draft and lead-in whose characters, words and pieces together are nearest to a prompt of that
+    length."""
+    free = [draft for draft in drafts if draft.prompt not in used and answers[draft.answer] < cap]
+    if not free:
+        return None
+    sizes = np.array([_size(draft.prompt) for draft in free], dtype=float)
+    missing = length / _WORTH - sizes[:, None] - _LEAD_IN_SIZES
+    draft, lead_in = divmod(int((np.abs(missing) @ _WORTH).argmin()), len(LEAD_INS))
+    return free[draft], LEAD_INS[lead_in]

@@ -34,7 +34,7 @@ def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks):
     made = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance")
     assert made.returncode == 0, made.stderr
     assert "What the intact model can do" in made.stdout
-    assert f"headatlas top {out} --task 'Colours'" in made.stdout
+    assert f"headatlas top {out} --task Colours" in made.stdout
     assert "cells computed, 0 reused from an earlier run" in made.stderr
     assert {path.name for path in (out / "figures").iterdir()} == {"importance.png", "importance.svg"}
 

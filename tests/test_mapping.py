@@ -36,7 +36,7 @@ def test_the_tables_keep_their_contract(tiny_atlas):
 def test_the_run_says_how_it_was_made(tiny_atlas):
     run = json.loads((tiny_atlas.path / "run.json").read_text())
     assert run["schema"] == SCHEMA
-    assert run["model"]["fingerprint"] == tiny.model().fingerprint
+    assert run["model"]["fingerprint"] == tiny.model().fingerprint()
     assert (run["model"]["layers"], run["model"]["heads"], run["model"]["kv_heads"]) == (3, 4, 2)
     assert run["suite"]["fingerprint"] == tiny.suite().fingerprint
     assert run["settings"]["methods"]["ablate"] == {"baseline": "mean", "share": 0.1, "seeds": 1}
@@ -128,11 +128,13 @@ def examples(count: int, groups: int, **changes):
     ("suite", "options", "message"),
     [
         (examples(30, 1), {}, r"has 1 group\(s\) and cannot be split"),
+        (examples(40, 5), {}, "Task 't' has fewer than 2 groups in its"),
         (examples(5, 5), {}, "Task 't' has 5 examples; a map needs at least 12"),
         (examples(30, 10, prompt="the key is " * 60), {}, "context holds 128"),
         (tiny.suite(), {"limit": 3}, "--limit 3 was asked for; it must be at least 12"),
         (tiny.suite(), {"seeds": 0}, "--seeds 0 was asked for; it must be at least 1"),
         (tiny.suite(), {"methods": ["ablat"]}, r"Unknown method 'ablat'. Did you mean 'ablate'\?"),
+        (tiny.suite(), {"methods": ["ablate", "ablate"]}, "The method 'ablate' was asked for twice"),
         (tiny.suite(), {"methods": []}, "No method was asked for"),
         (tiny.suite(), {"preset": "fast"}, "Unknown preset 'fast'"),
         (tiny.suite(), {"tasks": ["Colour"]}, "Did you mean 'Colours'"),
@@ -175,7 +177,7 @@ def test_reading_what_is_not_an_atlas_says_so(tmp_path):
     (tmp_path / "run.json").write_text('{"schema": ')
     with pytest.raises(HeadAtlasError, match="cannot be read as the description of an atlas"):
         Atlas(tmp_path)
-    (tmp_path / "run.json").write_text('{"schema": 1, "command": "headatlas map"}')
+    (tmp_path / "run.json").write_text('{"schema": 1, "asked": {"command": "headatlas map"}}')
     with pytest.raises(HeadAtlasError, match="is not finished: it has no scores.parquet. Continue it with: headatlas"):
         _ = Atlas(tmp_path).scores
 
@@ -216,4 +218,53 @@ def test_only_known_items_are_mapped_when_asked_for(tmp_path):
 
 def test_too_few_known_items_are_said_so(tmp_path):
     with pytest.raises(HeadAtlasError, match="knows too few items"):
-        map_all(tiny.model(), tiny.suite(12), ["attribute"], known_only=True, out=tmp_path / "a")
+        map_all(tiny.model(), tiny.suite(18), ["attribute"], known_only=True, out=tmp_path / "a")
+    assert map_all(tiny.model(), tiny.suite(18), ["attribute"], out=tmp_path / "b").tasks  # all items are enough
+
+
+def test_a_changed_model_in_memory_is_measured_anew(tmp_path):
+    model = tiny.model()
+    before = map_all(model, tiny.suite(), ["attribute"], out=tmp_path / "a")
+    values = before.scores["value"].copy()
+    with torch.no_grad():
+        model.out_weight(1)[2] = 0
+    after = map_all(model, tiny.suite(), ["attribute"], out=tmp_path / "a")
+    assert after.run["cells"]["reused"] == 0
+    assert not np.allclose(values, after.scores["value"])
+
+
+def test_tasks_that_differ_in_case_keep_their_own_numbers(tmp_path):
+    atlas = map_all(tiny.model(), tiny.suite(tasks=("math", "Math")), ["attribute"], out=tmp_path / "a")
+    assert not np.allclose(atlas.grid("math"), atlas.grid("Math"))
+    assert tiny.suite(tasks=("math", "Math")).only(["Math"]).tasks == ("Math",)
+
+
+def test_a_map_that_is_complete_only_over_all_tasks_together_is_not_complete(tmp_path):
+    tasks = tuple(f"Task {i}" for i in range(10))
+    atlas = map_all(tiny.model(), tiny.suite(tasks=tasks), out=tmp_path / "a")
+    ablated = atlas.scores[atlas.scores["method"] == "ablate"]
+    assert len(ablated[["layer", "head"]].drop_duplicates()) > len(ablated) / len(tasks)
+    assert atlas.choose_method() == "attribute"
+
+
+def test_any_task_name_can_be_mapped_and_drawn(tmp_path):
+    name = r"solve $\foo$ [red] 'x' </script>"
+    atlas = map_all(tiny.model(), tiny.suite(tasks=(name,)), ["attribute"], out=tmp_path / "a")
+    assert atlas.tasks == [name]
+    assert (atlas.path / "figures" / "importance.png").exists()
+
+
+def test_a_task_without_distractors_is_judged_by_exact_match_against_the_commonest_answer(tmp_path):
+    bare = Suite("bare", tuple(e.model_copy(update={"distractors": ()}) for e in tiny.suite(96).examples))
+    atlas = map_all(tiny.model(), bare, ["attribute"], out=tmp_path / "a")
+    for row in atlas.competence.itertuples():
+        assert row.accuracy == row.exact
+        assert row.chance == pytest.approx(1 / 8, abs=0.01)
+        assert np.isnan(row.margin)
+        assert row.verdict == "not competent"
+
+
+def test_a_folder_that_a_killed_run_only_locked_can_be_used(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / ".lock").touch()
+    assert map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a").run["finished"]

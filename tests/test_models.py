@@ -18,7 +18,7 @@ QUIET = Reporter(quiet=True)
 
 def test_a_folder_gives_the_model_in_it(tiny_folder):
     model = load(tiny_folder, reporter=QUIET)
-    assert model.fingerprint == tiny.model().fingerprint
+    assert model.fingerprint() == tiny.model().fingerprint()
     assert model.dtype == torch.float32
     assert model.name == tiny_folder.name
     assert not any(parameter.requires_grad for parameter in model.module.parameters())
@@ -75,6 +75,12 @@ def test_without_network_and_cache_the_error_names_what_was_tried_and_the_altern
     for part in ("'nobody/nothing'", "no local folder or GGUF file", "not in the Hugging Face cache", "HF_HUB_OFFLINE",
                  "Without a network use --model smollm2", "a local folder or a GGUF file"):  # fmt: skip
         assert part in done.stdout
+
+
+@pytest.mark.parametrize("name", ["foo--bar", "foo..bar", "modèle"])
+def test_what_can_be_no_hub_id_is_refused(name):
+    with pytest.raises(HeadAtlasError, match="Hub id"):
+        load(name, reporter=QUIET)
 
 
 def test_near_misses_are_offered():

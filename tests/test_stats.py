@@ -64,3 +64,21 @@ def test_the_interval_of_a_share_covers_and_never_collapses():
         low, high = proportion_interval(share.astype(float), [str(i // 2) for i in range(50)])
         covered += low <= 0.7 <= high
     assert covered / 400 > 0.92
+
+
+def test_no_hit_at_all_is_never_above_zero():
+    for n in (3, 12, 96, 300):
+        low, high = proportion_interval(np.zeros(n), [str(i) for i in range(n)])
+        assert low == 0.0
+        assert 0 < high < 1
+
+
+@pytest.mark.parametrize("sizes", [[3] * 32, [8] * 4, [48, 24, 16, 12, 10, 8, 7, 6, 5, 5, 4, 4]])
+def test_the_interval_of_a_share_covers_with_few_or_unequal_groups(sizes):
+    rng = np.random.default_rng(4)
+    groups = [str(i) for i, size in enumerate(sizes) for _ in range(size)]
+    covered = 0
+    for _ in range(400):
+        low, high = proportion_interval(np.repeat(rng.random(len(sizes)) < 0.6, sizes).astype(float), groups)
+        covered += low <= 0.6 <= high
+    assert covered / 400 > 0.86

@@ -61,6 +61,22 @@ def configs() -> dict[str, hf.PretrainedConfig]:
         "granite": hf.GraniteConfig(**_GROUPED, residual_multiplier=0.5, logits_scaling=2.0),
         "starcoder2": hf.Starcoder2Config(**_GROUPED),
         "stablelm": hf.StableLmConfig(**_GROUPED),
+        "olmo": hf.OlmoConfig(**_GROUPED),
+        "gemma": hf.GemmaConfig(**_WIDE),
+        "cohere": hf.CohereConfig(**_GROUPED),
+        "phi": hf.PhiConfig(**_GROUPED),
+        "smollm3": hf.SmolLM3Config(**_GROUPED),
+        "qwen2_moe": hf.Qwen2MoeConfig(
+            **_GROUPED, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=16,
+            shared_expert_intermediate_size=16,
+        ),
+        "gptj": hf.GPTJConfig(
+            vocab_size=VOCABULARY, n_embd=32, n_layer=3, n_head=4, n_positions=128, rotary_dim=4, **_SPECIAL
+        ),
+        "gpt_neo": hf.GPTNeoConfig(
+            vocab_size=VOCABULARY, hidden_size=32, num_layers=3, num_heads=4, max_position_embeddings=128,
+            intermediate_size=48, attention_types=[[["global", "local", "global"], 1]], **_SPECIAL,
+        ),
         "mixtral": hf.MixtralConfig(**_GROUPED, num_local_experts=4),
         "qwen3_moe": hf.Qwen3MoeConfig(**_WIDE, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=16),
     }  # fmt: skip

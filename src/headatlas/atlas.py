@@ -97,31 +97,41 @@ class Atlas:
                 raise unknown("method in this atlas", name, self.methods)
             return name
         layers, heads = self.shape
-        maps = self.scores.groupby("method", sort=False)[["layer", "head"]].apply(lambda t: len(t.drop_duplicates()))
-        complete = [method for method in self.methods if maps[method] == layers * heads]
+        measured = self.scores.groupby(["method", "measure", "task", "seed"], sort=False).size()
+        smallest = measured.groupby("method").min()
+        complete = [method for method in self.methods if smallest[method] == layers * heads]
         return (complete or self.methods)[-1]
 
     def choose_task(self, name: str) -> str:
-        """A task by its name; case does not matter."""
+        """A task by its name; case does not matter where that leaves no doubt."""
+        if name in self.tasks:
+            return name
         folded = {task.casefold(): task for task in self.tasks}
         if name.casefold() not in folded:
             raise unknown("task in this atlas", name, self.tasks)
         return folded[name.casefold()]
 
-    def table(self, task: str, method: str | None = None, measure: str = "importance") -> pd.DataFrame:
-        """One row a measured head, strongest first: value, stderr, p, q (averaged over seeds) and the 95 % interval."""
-        task, method, scores = self.choose_task(task), self.choose_method(method), self.scores
-        chosen = scores[(scores["task"] == task) & (scores["method"] == method) & (scores["measure"] == measure)]
-        mean = chosen.groupby(["layer", "head"], as_index=False)[["value", "stderr", "p_value", "q_value"]].mean()
-        reach = half_width(self.run["groups"][method][task]) * mean["stderr"]
-        mean["low"], mean["high"] = mean["value"] - reach, mean["value"] + reach
-        order = mean["value"].abs().sort_values(ascending=False, kind="stable").index
-        return mean.loc[order].reset_index(drop=True)
+    def table(self, task: str, method: str | None = None, measure: str = "importance", seed: int = 0) -> pd.DataFrame:
+        """One row a measured head, strongest first: value, stderr, p, q and the 95 % interval."""
+        wanted = {
+            "task": self.choose_task(task),
+            "method": self.choose_method(method),
+            "measure": measure,
+            "seed": seed,
+        }
+        chosen = self.scores
+        for column, value in wanted.items():
+            chosen = chosen[chosen[column] == value]
+        rows = chosen[["layer", "head", "value", "stderr", "p_value", "q_value"]].copy()
+        reach = half_width(self.run["groups"][wanted["method"]][wanted["task"]]) * rows["stderr"]
+        rows["low"], rows["high"] = rows["value"] - reach, rows["value"] + reach
+        order = rows["value"].abs().sort_values(ascending=False, kind="stable").index
+        return rows.loc[order].reset_index(drop=True)
 
-    def grid(self, task: str, method: str | None = None, measure: str = "importance") -> Array:
+    def grid(self, task: str, method: str | None = None, measure: str = "importance", seed: int = 0) -> Array:
         """The map of a task as [layer, head]; NaN where a head was not measured."""
         grid = np.full(self.shape, np.nan)
-        rows = self.table(task, method, measure)
+        rows = self.table(task, method, measure, seed)
         grid[rows["layer"], rows["head"]] = rows["value"]
         return grid
 
@@ -135,7 +145,7 @@ class Atlas:
         try:
             return pq.read_table(self.path / name).to_pandas()
         except FileNotFoundError:
-            command = self.run.get("command") or "headatlas.map"
+            command = self.run.get("asked", {}).get("command") or "headatlas.map"
             raise HeadAtlasError(
                 f"The atlas {self.path} is not finished: it has no {name}. Continue it with: {command}"
             ) from None

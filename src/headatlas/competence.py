@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +61,7 @@ def competence(work: Work) -> tuple[list[Competence], set[str]]:
     entries = []
     for task in work.tasks:
         hits = np.array([_hit(*scores[task][i]) for i in range(len(scores[task]))])
-        entries.append(_judge(task, [example.group for example in encoded[task]], hits, scores[task]))
+        entries.append(_judge(task, encoded[task], hits, scores[task]))
         known.update(example.id for example, hit in zip(encoded[task], hits, strict=True) if hit)
     return entries, known
 
@@ -80,14 +81,20 @@ def _hit(options: np.ndarray, greedy: np.ndarray) -> bool:
     return bool(options[0] > options[1:].max() if len(options) > 1 else greedy[0])
 
 
+def _chance(examples: list[Example]) -> float:
+    """What guessing gives: one of the options, or where there are none the commonest answer of the task."""
+    commonest = Counter(example.answer for example in examples).most_common(1)[0][1] / len(examples)
+    return float(np.mean([1 / (1 + len(e.distractors)) if e.distractors else commonest for e in examples]))
+
+
 def _judge(
-    task: str, groups: list[str], hits: np.ndarray, scores: dict[int, tuple[np.ndarray, np.ndarray]]
+    task: str, examples: list[Example], hits: np.ndarray, scores: dict[int, tuple[np.ndarray, np.ndarray]]
 ) -> Competence:
     ordered = [scores[i] for i in range(len(scores))]
     exact = np.array([greedy[0] for _, greedy in ordered], dtype=float)
     margins = np.array([options[0] - options[1:].max() if len(options) > 1 else np.nan for options, _ in ordered])
-    chance = float(np.mean([1 / len(options) if len(options) > 1 else 0.0 for options, _ in ordered]))
-    low, high = proportion_interval(hits, groups)
+    chance = _chance(examples)
+    low, high = proportion_interval(hits, [example.group for example in examples])
     return Competence(
         task=task,
         items=len(ordered),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,16 +13,23 @@ from headatlas.errors import HeadAtlasError, unknown
 class Family:
     """The layout of one architecture; paths are dotted attribute names.
 
-    `layers` leads from the causal-LM module to its list of blocks, `out_projection` from a block to the linear map that
-    mixes the heads. The other fields name configuration entries; a missing `head_dim` means hidden size / heads, a
-    missing `kv_heads` means that every query head has keys and values of its own.
+    `layers` leads from the causal-LM module to its list of blocks, `out_projection` from a block to the linear map
+    that mixes the heads. The other fields name configuration entries, or compute the number from the configuration; a
+    missing `head_dim` means hidden size / heads, a missing `kv_heads` that every query head has its own.
     """
 
     layers: str
     out_projection: str
     heads: str = "num_attention_heads"
-    kv_heads: str = "num_key_value_heads"
+    kv_heads: str | Callable[[Any], int] = "num_key_value_heads"
     head_dim: str = "head_dim"
+
+
+def _falcon_kv_heads(config: Any) -> int:
+    """The 7B layout shares one key-value head, whatever `num_kv_heads` says."""
+    if config.new_decoder_architecture:
+        return config.num_kv_heads
+    return 1 if config.multi_query else config.num_attention_heads
 
 
 _LLAMA = Family("model.layers", "self_attn.o_proj")
@@ -53,7 +61,7 @@ FAMILIES: dict[str, Family] = {
     "gptj": Family("transformer.h", "attn.out_proj"),
     "gpt_neox": Family("gpt_neox.layers", "attention.dense"),
     "bloom": Family("transformer.h", "self_attention.dense"),
-    "falcon": Family("transformer.h", "self_attention.dense", kv_heads="num_kv_heads"),
+    "falcon": Family("transformer.h", "self_attention.dense", kv_heads=_falcon_kv_heads),
 }
 
 

@@ -99,7 +99,7 @@ def importance(atlas: Atlas, method: str | None = None) -> Figure:
 def _panel(axes: Axes, title: str, grid: Array, top: float) -> Any:
     colours = colormaps["viridis"].with_extremes(bad=UNMEASURED)
     image = axes.imshow(grid, cmap=colours, vmin=0, vmax=top, aspect="auto", interpolation="nearest")
-    axes.set_title(title)
+    axes.set_title(title, parse_math=False)  # task names may hold dollar signs
     axes.set_xlabel("Head")
     axes.set_ylabel("Layer")
     layers, heads = grid.shape

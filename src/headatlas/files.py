@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,19 @@ def atomic(path: Path) -> Iterator[Path]:
 def write_bytes(path: Path, content: bytes) -> None:
     with atomic(path) as temporary:
         temporary.write_bytes(content)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    try:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise HeadAtlasError(
+            f"Cannot remove {path}: {error.strerror}. Remove it by hand, or choose another folder."
+        ) from None
 
 
 def _plain(path: Path, error: OSError) -> HeadAtlasError:

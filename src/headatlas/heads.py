@@ -7,9 +7,9 @@ mixes the heads, so slicing its output would be silently wrong. Nothing outside 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -56,7 +56,11 @@ class HeadModel:
         self.n_heads: int = getattr(text_config, family.heads)
         self.d_model: int = text_config.hidden_size
         self.head_dim: int = getattr(text_config, family.head_dim, None) or self.d_model // self.n_heads
-        self.n_kv_heads: int = getattr(text_config, family.kv_heads, None) or self.n_heads
+        self.n_kv_heads: int = (
+            family.kv_heads(text_config)
+            if callable(family.kv_heads)
+            else getattr(text_config, family.kv_heads, None) or self.n_heads
+        )
         self.context: int = getattr(text_config, "max_position_embeddings", None) or 1_000_000_000
         self._check_layout()
 
@@ -93,10 +97,12 @@ class HeadModel:
         """The key-value head that a query head reads."""
         return head // (self.n_heads // self.n_kv_heads)
 
-    @cached_property
     def fingerprint(self) -> str:
-        """A hash of every weight and of the architecture. Refuses weights that are not finite."""
-        digest = hashlib.sha256(f"{self.model_type} {self.shape} {self.n_kv_heads} {self.head_dim}".encode())
+        """A hash of the configuration and of every weight as they are now. Refuses weights that are not finite."""
+        config = {
+            k: v for k, v in self.module.config.to_dict().items() if k not in ("_name_or_path", "transformers_version")
+        }
+        digest = hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode())
         for key, tensor in _weights(self.module).items():
             if tensor.is_floating_point() and not torch.isfinite(tensor.sum(dtype=torch.float32)):
                 raise HeadAtlasError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from headatlas.atlas import Atlas
 from headatlas.cells import Runner
 from headatlas.competence import COMPETENT, TOO_FEW_KNOWN, Competence, competence
 from headatlas.errors import HeadAtlasError, UsageError, unknown
+from headatlas.files import remove
 from headatlas.heads import HeadModel
 from headatlas.methods import METHODS, method_class
 from headatlas.methods.work import Method, Work
@@ -84,7 +84,7 @@ def map_heads(
     limit: int | None = None,
     seeds: int | None = None,
     baseline: str | None = None,
-    level: int = 1,
+    level: int | None = None,
     chat: bool = False,
     at_chance: bool = False,
     known_only: bool = False,
@@ -104,12 +104,20 @@ def map_heads(
     chosen = chosen.only(tasks) if tasks else chosen
     splits = _split(chosen, request)
     out = _checked_folder(Path(out))
+    asked = {
+        "model": None if isinstance(model, HeadModel) else str(model),
+        "load": {key: str(value) for key, value in (load_options or {}).items() if value},
+        "suite": None if isinstance(suite, Suite) else str(suite),
+        "level": level,
+        "tasks": list(tasks) if tasks else None,
+        "command": command,
+    }
     if not isinstance(model, HeadModel):
         model = load(model, reporter=reporter, **(load_options or {}))
     work = Work(model, splits, Runner(out / "cells", reporter), Encoder(model, chat))
     _check_all(work)
     with _locked(out):
-        return _run(work, request, chosen, out, command, reporter)
+        return _run(work, request, chosen, out, asked, reporter)
 
 
 def _request(
@@ -128,7 +136,7 @@ def _request(
         if value is not None and value < least:
             raise UsageError(f"--{name} {value} was asked for; it must be at least {least}.")
     chosen = PRESETS[preset]
-    limits = {split: round(limit * share) for split, share in SHARES.items()} if limit else chosen.limits
+    limits = _shared_out(limit) if limit else chosen.limits
     options = {"share": chosen.share, "seeds": seeds or chosen.seeds, "baseline": baseline}
     made: list[Method] = []
     for method in methods if methods is not None else METHODS:
@@ -137,9 +145,18 @@ def _request(
             known = {field.name for field in fields(cls)}
             method = cls(**{key: value for key, value in options.items() if key in known and value is not None})
         made.append(method)
+    names = [method.name for method in made]
+    if repeated := {name for name in names if names.count(name) > 1}:
+        raise UsageError(f"The method {min(repeated)!r} was asked for twice. Make an atlas for each of its settings.")
     if not made:
         raise UsageError(f"No method was asked for. Known: {', '.join(METHODS)}.")
     return Request(tuple(made), preset, limits, chat, at_chance, known_only)
+
+
+def _shared_out(limit: int) -> dict[str, int]:
+    """A limit for a task, as limits for its splits; what rounding leaves goes to `fit`."""
+    limits = {split: round(limit * share) for split, share in SHARES.items() if split != "fit"}
+    return {"fit": limit - sum(limits.values()), **limits}
 
 
 def _split(suite: Suite, request: Request) -> dict[str, Suite]:
@@ -147,9 +164,16 @@ def _split(suite: Suite, request: Request) -> dict[str, Suite]:
         if (count := len(suite.of(task))) < MINIMUM:
             raise HeadAtlasError(f"Task {task!r} has {count} examples; a map needs at least {MINIMUM} of every task.")
     splits = suite.split(request.split_seed)
-    if request.limits is None:
-        return splits
-    return {split: splits[split].limit(request.limits[split], request.split_seed) for split in SPLITS}
+    if request.limits is not None:
+        splits = {split: splits[split].limit(request.limits[split], request.split_seed) for split in SPLITS}
+    for task in suite.tasks:
+        for split, part in splits.items():
+            if len({example.group for example in part.of(task)}) < 2:
+                raise HeadAtlasError(
+                    f"Task {task!r} has fewer than 2 groups in its {split!r} split, so no error could be estimated. "
+                    "Use smaller groups, or more of them."
+                )
+    return splits
 
 
 def _checked_folder(out: Path) -> Path:
@@ -157,7 +181,8 @@ def _checked_folder(out: Path) -> Path:
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out} is a file; give a folder.")
     try:
-        if out.is_dir() and any(out.iterdir()) and not (out / "run.json").exists():
+        ours = {".lock", ".run.json.tmp"}  # left by a run that was killed before its first file
+        if out.is_dir() and {path.name for path in out.iterdir()} - ours and not (out / "run.json").exists():
             raise UsageError(f"The folder {out} is not empty and not an atlas. Give an empty or a new folder as --out.")
         if (out / "run.json").exists():
             Atlas(out)
@@ -167,37 +192,40 @@ def _checked_folder(out: Path) -> Path:
 
 
 def _check_all(work: Work) -> None:
-    """Everything that could be wrong with the examples or the weights, before anything is written."""
+    """Everything that could be wrong with the examples, before anything is written. `Work` has read the weights."""
     for task in work.tasks:
         for split in SPLITS:
             for example in work.examples(task, split):
                 work.encoder.encode(example)
-    _ = work.model.fingerprint
 
 
 @contextmanager
 def _locked(out: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
+    lock = FileLock(out / ".lock", blocking=False)
     try:
         out.mkdir(parents=True, exist_ok=True)
-        with FileLock(out / ".lock", blocking=False):
-            yield
+        lock.acquire()
     except Timeout:
         raise HeadAtlasError(
             f"Another process is writing the atlas {out}. Wait for it or choose another --out."
         ) from None
     except OSError as error:
         raise HeadAtlasError(f"Cannot use the folder {out}: {error.strerror}. Choose another with --out.") from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
-def _run(work: Work, request: Request, suite: Suite, out: Path, command: str | None, reporter: Reporter) -> Atlas:
+def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[str, Any], reporter: Reporter) -> Atlas:
     from headatlas.figures import write_figures
 
     started = time.time()
     description: dict[str, Any] = {
-        "command": command,
-        "model": _describe(work.model),
+        "asked": asked,
+        "model": {"fingerprint": work.fingerprint, **_describe(work.model)},
         "suite": {
             "name": suite.name,
             "fingerprint": suite.fingerprint,
@@ -213,19 +241,13 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, command: str | N
     }
     atlas_files.write_run(out, description)
     # What an earlier run with other settings may have left: an unfinished atlas must not show it as its own.
-    for name in ("scores.parquet", "competence.parquet"):
-        (out / name).unlink(missing_ok=True)
-    shutil.rmtree(out / "figures", ignore_errors=True)
+    for name in ("scores.parquet", "competence.parquet", "figures"):
+        remove(out / name)
     found, known = competence(work)
     found, work = _to_map(work, request, found, known, reporter)
     maps = [map_ for method in request.methods for map_ in method.measure(work)]
-    atlas_files.write_competence(out, found)
-    atlas_files.write_scores(out, work.model.name, maps)
-    finished = datetime.now(UTC).isoformat(timespec="seconds")
     runner = work.runner
     description |= {
-        "finished": finished,
-        "seconds": round(time.time() - started, 1),
         "cells": {"computed": len(runner.computed), "reused": len(runner.reused)},
         # Groups behind every standard error: intervals are Student's t with one degree of freedom less.
         "groups": {
@@ -234,6 +256,13 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, command: str | N
         },
     }
     atlas_files.write_run(out, description)
+    atlas_files.write_competence(out, found)
+    atlas_files.write_scores(out, work.model.name, maps)
+    finished = {
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(time.time() - started, 1),
+    }
+    atlas_files.write_run(out, description | finished)
     reporter.say(f"{len(runner.computed)} cells computed, {len(runner.reused)} reused from an earlier run in {out}.")
     atlas = Atlas(out)
     write_figures(atlas)
@@ -271,13 +300,12 @@ def _to_map(
         split: suite.keep(lambda e: e.task in mapped and (e.id in known or not request.known_only))
         for split, suite in work.splits.items()
     }
-    return judged, Work(work.model, splits, work.runner, work.encoder)
+    return judged, work.restricted(splits)
 
 
 def _describe(model: HeadModel) -> dict[str, Any]:
     return {
         "name": model.name,
-        "fingerprint": model.fingerprint,
         "type": model.model_type,
         "layers": model.n_layers,
         "heads": model.n_heads,

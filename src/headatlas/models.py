@@ -88,11 +88,21 @@ def _read(source: str, kwargs: dict[str, Any], reporter: Reporter) -> tuple[nn.M
 def _from_hub(name: str, kwargs: dict[str, Any]) -> tuple[nn.Module, Any]:
     """From the Hugging Face cache where it is there; the network is asked only when it is not."""
     from huggingface_hub import constants, try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
 
-    cached = isinstance(try_to_load_from_cache(name, "config.json"), str)
-    if not cached and not constants.HF_HUB_OFFLINE:
-        _ask_hub(name)
-    return _pretrained(name, name, local_files_only=cached or constants.HF_HUB_OFFLINE, **kwargs)
+    try:
+        cached = isinstance(try_to_load_from_cache(name, "config.json"), str)
+    except HFValidationError as error:
+        raise UsageError(f"{name!r} is no folder, no GGUF file and no Hub id: {error}") from None
+    if constants.HF_HUB_OFFLINE:
+        if not cached:
+            raise _offline(name, "HF_HUB_OFFLINE forbids to ask the Hub")
+        return _pretrained(name, name, local_files_only=True, **kwargs)
+    if cached:
+        with contextlib.suppress(HeadAtlasError):  # an interrupted download is completed below
+            return _pretrained(name, name, local_files_only=True, **kwargs)
+    _ask_hub(name)
+    return _pretrained(name, name, **kwargs)
 
 
 def _ask_hub(name: str) -> None:
@@ -125,10 +135,6 @@ def _pretrained(location: str, name: str, **kwargs: Any) -> tuple[nn.Module, Any
             module = AutoModelForCausalLM.from_pretrained(location, **kwargs)
             return module, AutoTokenizer.from_pretrained(location, **tokenizer_kwargs)
         except Exception as error:  # readers raise whatever a damaged or foreign file leads them into
-            if kwargs.get("local_files_only"):
-                raise _offline(
-                    name, "no network may be used (HF_HUB_OFFLINE) or the cached copy is not whole"
-                ) from None
             raise _unreadable(name, error) from None
 
 

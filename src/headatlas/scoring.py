@@ -143,11 +143,12 @@ class Batch:
         """Run the model. For every slot: the summed log-probability (float64), and whether greedy decoding gives it."""
         with model.only_logits(self.rows, self.positions):
             logits = model.logits(self.ids).float()
-        targets, slots = self.targets.to(logits.device), self.slots.to(logits.device)
-        tokens = logits.log_softmax(-1).gather(-1, targets[:, None]).squeeze(-1).double()
-        missed = (logits.argmax(-1) != targets).double()
-        blank = torch.zeros(len(self.owners), dtype=torch.float64, device=logits.device)
-        return blank.index_add(0, slots, tokens), blank.index_add(0, slots, missed) == 0
+        targets = self.targets.to(logits.device)
+        # Summed in float64 in main memory: the order then does not matter, and some devices have no float64.
+        tokens = logits.log_softmax(-1).gather(-1, targets[:, None]).squeeze(-1).cpu().double()
+        missed = (logits.argmax(-1) != targets).cpu().double()
+        blank = torch.zeros(len(self.owners), dtype=torch.float64)
+        return blank.index_add(0, self.slots, tokens), blank.index_add(0, self.slots, missed) == 0
 
 
 def make_batches(encoded: Sequence[Sequence[Option]], tokens: int = BATCH_TOKENS) -> list[Batch]:

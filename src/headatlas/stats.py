@@ -59,15 +59,21 @@ def q_values(p_values: Array) -> Array:
 def proportion_interval(hits: Array, groups: Sequence[str]) -> tuple[float, float]:
     """95 % interval of a share of hits (0 or 1 each), clustered by group.
 
-    Wilson's interval with the effective number of observations: what the clustered error implies, never fewer than the
-    groups nor more than the examples. Unlike a bootstrap it does not collapse when all or none are hits.
+    Wilson's interval with the effective number of observations: what the clustered error implies, at least what groups
+    of these sizes are worth if their members always agree (Kish), at most the examples; and with Student's t for the
+    number of groups. Unlike a bootstrap it does not collapse when all or none are hits. Where one group holds most of
+    the examples no interval from one sample is to be trusted.
     """
-    n, clusters = len(hits), len(set(groups))
+    n, sizes = len(hits), np.unique(np.asarray(groups), return_counts=True)[1]
+    if len(sizes) < 2:
+        return 0.0, 1.0
     share = float(np.mean(hits))
     stderr = summarise(np.asarray(hits, dtype=float)[:, None], groups).stderr[0]
-    implied = share * (1 - share) / stderr**2 if 0 < share < 1 and stderr > 0 else clusters
-    size = float(np.clip(implied, clusters, n))
-    z = stats.norm.ppf(0.975)
+    kish = n**2 / float(np.square(sizes).sum())
+    implied = share * (1 - share) / stderr**2 if 0 < share < 1 and stderr > 0 else kish
+    size = float(np.clip(implied, kish, n))
+    z = half_width(len(sizes))
     centre = (share + z**2 / (2 * size)) / (1 + z**2 / size)
     half = z / (1 + z**2 / size) * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2))
-    return float(max(0.0, centre - half)), float(min(1.0, centre + half))
+    low, high = float(max(0.0, centre - half)), float(min(1.0, centre + half))
+    return 0.0 if share == 0 else low, 1.0 if share == 1 else high

@@ -76,3 +76,15 @@ def test_the_resampled_values_are_those_of_a_fit_example_lined_up_at_the_end(tmp
     for row in range(batch.size):
         last = donated[2][row, batch.lengths[row] - 1]
         assert min((last - end).abs().max() for end in ends) < 1e-5
+
+
+def test_no_example_is_replaced_by_itself(tmp_path):
+    """On `fit` donors and examples are the same ones; a head replaced by itself would seem to do nothing."""
+    job = work(tmp_path)
+    for batch in job.batches("Colours", "fit"):
+        donated = Baselines("resample", job).of("Colours", batch)
+        with torch.no_grad(), job.model.capture() as z:
+            job.model.logits(batch.ids)
+        for row in range(batch.size):
+            last = batch.lengths[row] - 1
+            assert (donated[2][row, last] - z[2][row, last]).abs().max() > 1e-3

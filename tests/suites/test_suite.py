@@ -111,5 +111,7 @@ def test_a_file_that_is_not_text_is_refused(tmp_path):
 def test_unknown_suites_offer_what_there_is(tmp_path):
     with pytest.raises(HeadAtlasError, match=r"Unknown suite 'cognitve'. Did you mean 'cognitive'\?"):
         load_suite("cognitve")
+    with pytest.raises(HeadAtlasError, match="'chains' has no levels"):
+        load_suite("chains", level=2)
     with pytest.raises(HeadAtlasError, match="There is no task file"):
         load_suite(tmp_path / "none.jsonl")

@@ -37,7 +37,7 @@ def run(
     baseline: Annotated[
         str | None, typer.Option(help="What replaces a removed head: mean (default), zero or resample.")
     ] = None,
-    level: Annotated[int, typer.Option(help="Difficulty of a built-in suite: 1, 2 or 3.")] = 1,
+    level: Annotated[int | None, typer.Option(help="Difficulty of a built-in suite: 1 (default), 2 or 3.")] = None,
     chat: Annotated[bool, typer.Option("--chat", help="Put prompts into the tokenizer's chat template.")] = False,
     at_chance: Annotated[
         bool, typer.Option("--at-chance", help="Also map tasks that the intact model cannot do.")
@@ -98,7 +98,8 @@ def _print(atlas: Atlas) -> None:
     print_maps(console, atlas, atlas.tasks, None)
     console.print(competence_table(atlas))
     console.print(f"\nAtlas: {atlas.path}   figure: {atlas.path / 'figures' / 'importance.png'}", soft_wrap=True)
-    console.print(f"Strongest heads: headatlas top {atlas.path} --task '{atlas.tasks[0]}'", soft_wrap=True)
+    next_command = shlex.join(["headatlas", "top", str(atlas.path), "--task", atlas.tasks[0]])
+    console.print(f"Strongest heads: {next_command}", soft_wrap=True)
 
 
 def _print_json(atlas: Atlas) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,7 +31,7 @@ def list_(json_: Annotated[bool, typer.Option("--json", help="Print as JSON.")] 
 @app.command()
 def check(
     suite: Annotated[str, typer.Argument(help="A built-in suite or a JSONL task file.")],
-    level: Annotated[int, typer.Option(help="Difficulty of a built-in suite: 1, 2 or 3.")] = 1,
+    level: Annotated[int | None, typer.Option(help="Difficulty of a built-in suite: 1 (default), 2 or 3.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Read a suite as `map` would, split it, and count.
@@ -70,7 +71,7 @@ def check(
 def audit(
     suite: Annotated[str, typer.Argument(help="A built-in suite or a JSONL task file.")],
     model: Annotated[str | None, typer.Option(help="Also compare lengths in the tokens of this model.")] = None,
-    level: Annotated[int, typer.Option(help="Difficulty of a built-in suite: 1, 2 or 3.")] = 1,
+    level: Annotated[int | None, typer.Option(help="Difficulty of a built-in suite: 1 (default), 2 or 3.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Look for what the texts give away: length, format, frequent answers, options that betray the answer.
@@ -89,7 +90,10 @@ def audit(
     with reporter.spinner(f"Auditing {len(chosen.examples)} examples"):
         checks = run_audit(chosen, tokens=tokens)
     if json_:
-        typer.echo(json.dumps([asdict(check) for check in checks], indent=2))
+        found = [asdict(check) for check in checks]
+        for row in found:  # JSON has no word for what is not finite
+            row["value"] = row["value"] if math.isfinite(row["value"]) else None
+        typer.echo(json.dumps(found, indent=2, allow_nan=False))
         return
     from rich.table import Table
     from rich.text import Text

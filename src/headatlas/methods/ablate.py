@@ -17,6 +17,7 @@ from headatlas.methods.attribute import Attribute
 from headatlas.methods.baselines import Baselines, check_baseline
 from headatlas.methods.work import Head, HeadMap, Work, to_map
 from headatlas.scoring import Batch
+from headatlas.stats import Array
 
 SPLIT = "choose"
 FORWARD_TOKENS = 1536  # padded tokens in one forward: several heads ride in the rows of one batch
@@ -43,9 +44,13 @@ class Ablate:
 
     def measure(self, work: Work) -> list[HeadMap]:
         heads = self.nominate(work)
-        # Only resampling draws anything; the other baselines would repeat the same numbers.
+        # Only resampling draws anything. Its draws are averaged for every example: less noise, the same observations.
         seeds = range(self.seeds if self.baseline == "resample" else 1)
-        return [found for seed in seeds for found in self._measure(work, heads, seed)]
+        drawn = [self._effects(work, heads, seed) for seed in seeds]
+        return [
+            to_map(self.name, task, 0, heads[task], np.mean([own[task] for own in drawn], 0), work.groups(task, SPLIT))
+            for task in work.tasks
+        ]
 
     def nominate(self, work: Work) -> dict[str, list[Head]]:
         """The heads to ablate, by task, in order of layer."""
@@ -59,7 +64,8 @@ class Ablate:
             chosen[task] = [work.heads[i] for i in sorted([*order[:count], *others])]
         return chosen
 
-    def _measure(self, work: Work, heads: dict[str, list[Head]], seed: int) -> list[HeadMap]:
+    def _effects(self, work: Work, heads: dict[str, list[Head]], seed: int) -> dict[str, Array]:
+        """Per task, the effects of its heads [example, head]."""
         baselines = Baselines(self.baseline, work, seed)
 
         def cell(task: str, batch: Batch) -> Cell:
@@ -72,10 +78,7 @@ class Ablate:
             )
 
         cells = {task: [cell(task, batch) for batch in work.batches(task, SPLIT)] for task in work.tasks}
-        effects = work.run_by_batch("Ablation", SPLIT, cells, "effects")
-        return [
-            to_map(self.name, task, seed, heads[task], effects[task], work.groups(task, SPLIT)) for task in work.tasks
-        ]
+        return work.run_by_batch("Ablation", SPLIT, cells, "effects")
 
 
 @torch.inference_mode()

@@ -57,24 +57,32 @@ class Baselines:
         return Cell(inputs, lambda: _mean(self.work.model, batches), sum(batch.ids.numel() for batch in batches))
 
     def _donated(self, task: str, batch: Batch) -> dict[int, Tensor]:
-        """z of one `fit` example for each row, lined up at the end, where the answer is predicted."""
-        donors = self.work.batches(task, "fit")
-        pool = [donor.ids[row, : donor.lengths[row]] for donor in donors for row in range(donor.size)]
-        draws = [_draw(self.seed, batch, row, len(pool)) for row in range(batch.size)]
-        ids = torch.nn.utils.rnn.pad_sequence([pool[i] for i in draws], batch_first=True)
-        lengths = torch.tensor([len(pool[i]) for i in draws])[:, None]
+        """z of another `fit` example for each row, lined up at the end, where the answer is predicted."""
+        pool = [row for donor in self.work.batches(task, "fit") for row in _rows(donor)]
+        chosen = [_draw(self.seed, row, pool) for row in _rows(batch)]
+        ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in chosen], batch_first=True)
+        lengths = torch.tensor([len(row) for row in chosen])[:, None]
         place = torch.arange(batch.ids.shape[1]) - batch.lengths[:, None] + lengths
         place = torch.minimum(place.clamp(min=0), lengths - 1)
         rows = torch.arange(batch.size)[:, None]
-        with torch.no_grad(), self.work.model.capture(keep=lambda _, z: z[rows, place]) as donated:
-            self.work.model.logits(ids)
+        model, anywhere = self.work.model, torch.tensor([0])
+        with (
+            torch.no_grad(),
+            model.only_logits(anywhere, anywhere),
+            model.capture(keep=lambda _, z: z[rows, place]) as donated,
+        ):
+            model.logits(ids)
         return donated
 
 
-def _draw(seed: int, batch: Batch, row: int, size: int) -> int:
-    """Which donor a row gets: a function of the seed and the row's tokens alone, not of the batch it is in."""
-    text = f"{seed}:{batch.ids[row, : batch.lengths[row]].tolist()}"
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % size
+def _rows(batch: Batch) -> list[list[int]]:
+    return [ids[:length] for ids, length in zip(batch.ids.tolist(), batch.lengths.tolist(), strict=True)]
+
+
+def _draw(seed: int, row: list[int], pool: list[list[int]]) -> list[int]:
+    """The donor of a row: never itself, and a function of the seed, the row and the pool, not of the batch it is in."""
+    others = [donor for donor in pool if donor != row]
+    return others[int.from_bytes(hashlib.sha256(f"{seed}:{row}".encode()).digest()[:8], "big") % len(others)]
 
 
 def _mean(model: HeadModel, batches: list[Batch]) -> Result:
@@ -85,7 +93,7 @@ def _mean(model: HeadModel, batches: list[Batch]) -> Result:
         real = batch.real
 
         def add(layer: int, z: Tensor, real: Tensor = real) -> None:
-            total[layer] += z[real.to(z.device)].double().sum(0).cpu()
+            total[layer] += z[real.to(z.device)].cpu().double().sum(0)  # some devices have no float64
 
         with torch.inference_mode(), model.only_logits(batch.rows[:1], batch.positions[:1]), model.capture(keep=add):
             model.logits(batch.ids)

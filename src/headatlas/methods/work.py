@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -35,8 +36,15 @@ class Work:
 
     def __init__(self, model: HeadModel, splits: Mapping[str, Suite], runner: Runner, encoder: Encoder):
         self.model, self.splits, self.runner, self.encoder = model, splits, runner, encoder
+        self.fingerprint = model.fingerprint()
         self.tasks = splits["fit"].tasks
         self._batches: dict[tuple[str, str], list[Batch]] = {}
+
+    def restricted(self, splits: Mapping[str, Suite]) -> Work:
+        """The same work on fewer examples."""
+        other = copy.copy(self)
+        other.splits, other.tasks, other._batches = splits, splits["fit"].tasks, {}
+        return other
 
     @property
     def heads(self) -> tuple[Head, ...]:
@@ -58,7 +66,7 @@ class Work:
     def inputs(self, what: str, **more: Any) -> dict[str, Any]:
         """The inputs of a cell: what it is, on which model, and whatever else its numbers depend on."""
         model = self.model
-        place = {"model": model.fingerprint, "dtype": str(model.dtype), "device": model.device.type}
+        place = {"model": self.fingerprint, "dtype": str(model.dtype), "device": model.device.type}
         return {"what": what, **place, **more}
 
     def per_example(self, task: str, split: str, results: Sequence[Array]) -> Array:

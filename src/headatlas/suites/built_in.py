@@ -19,7 +19,7 @@ def roles(level: int = 1) -> Suite:
     return Suite("roles", made.examples)
 
 
-def chains(level: int = 1) -> Suite:
+def chains(_: int = 1) -> Suite:
     """Steps of chains, sorted by function in the order of the figures. They have no levels of difficulty."""
     examples = [example for chain in chain_generator.generate(0, 200) for example in chain_examples(chain)]
     order = {task: place for place, task in enumerate(functions.TASKS)}

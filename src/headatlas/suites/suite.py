@@ -13,7 +13,7 @@ from headatlas.errors import HeadAtlasError, unknown
 from headatlas.suites.example import Example
 
 # What each split is for: `fit` nominates heads and estimates baselines, `choose` measures and tunes what was
-# nominated, `evaluate` is only ever used to test a finished map.
+# nominated, `evaluate` never chooses or measures a head: it is left to test a finished map.
 SHARES = {"fit": 0.4, "choose": 0.3, "evaluate": 0.3}
 SPLITS = tuple(SHARES)
 
@@ -53,12 +53,13 @@ class Suite:
         return tuple(example for example in self.examples if example.task == task)
 
     def only(self, tasks: Iterable[str]) -> Suite:
-        """The suite restricted to the named tasks (case does not matter), in the suite's own order."""
+        """The suite restricted to the named tasks, in its own order; case matters only where it must."""
         folded = {task.casefold(): task for task in self.tasks}
-        for task in (names := list(tasks)):
-            if task.casefold() not in folded:
-                raise unknown("task", task, self.tasks)
-        wanted = {folded[task.casefold()] for task in names}
+        wanted = set()
+        for name in tasks:
+            if name not in self.tasks and name.casefold() not in folded:
+                raise unknown("task", name, self.tasks)
+            wanted.add(name if name in self.tasks else folded[name.casefold()])
         return self.keep(lambda example: example.task in wanted)
 
     def keep(self, wanted: Callable[[Example], bool]) -> Suite:

@@ -24,6 +24,10 @@ Edit = Callable[[int, Tensor], Tensor | None]
 Baseline = Mapping[int, Tensor] | Tensor
 
 
+# Entries of a configuration that say where a model comes from and not what it computes; weights carry their own dtype.
+PROVENANCE = ("_name_or_path", "architectures", "dtype", "transformers_version")
+
+
 class LayerInputs:
     """The hidden states that entered each layer of one forward: `hidden[layer]` is [batch, pos, d_model]."""
 
@@ -99,9 +103,7 @@ class HeadModel:
 
     def fingerprint(self) -> str:
         """A hash of the configuration and of every weight as they are now. Refuses weights that are not finite."""
-        config = {
-            k: v for k, v in self.module.config.to_dict().items() if k not in ("_name_or_path", "transformers_version")
-        }
+        config = {key: value for key, value in self.module.config.to_dict().items() if key not in PROVENANCE}
         digest = hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode())
         for key, tensor in _weights(self.module).items():
             if tensor.is_floating_point() and not torch.isfinite(tensor.sum(dtype=torch.float32)):

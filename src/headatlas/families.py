@@ -49,6 +49,7 @@ FAMILIES: dict[str, Family] = {
     "starcoder2": _LLAMA,
     "stablelm": _LLAMA,
     "mixtral": _LLAMA,
+    "Yi": _LLAMA,  # the first Yi checkpoints; later ones call themselves llama
     "qwen2_moe": _LLAMA,
     "qwen3_moe": _LLAMA,
     "smollm3": _LLAMA,

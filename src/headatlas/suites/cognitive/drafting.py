@@ -39,52 +39,44 @@ Maker = Callable[[random.Random, int], Draft]
 LENGTHS = {1: (117.0, 9.0), 2: (170.0, 16.0), 3: (260.0, 26.0)}
 
 CHARACTERS_A_WORD = 5.0  # of the whole prompt, spaces included
-CHARACTERS_A_PIECE = 3.9
+CHARACTERS_A_PIECE = {1: 3.9, 2: 4.3, 3: 4.4}  # by level: longer texts have fewer signs
 # About the tokens of any tokenizer: words, signs, single digits, and the space before a number.
 PIECES = re.compile(r" (?=\d)|\d|[^\W\d]+|[^\w\s]")
 
 # Sentences that mean nothing for any function; they only move the length. Short words, long words and signs allow to
 # meet a number of characters, of words and of tokens at once.
 LEAD_INS = (
-    "Well, here.",
-    "Well, now, here.",
-    "Yes, now: go on.",
-    "So, well, now, here.",
-    "Now, well, yes: here, too.",
-    "Well, now, yes, so: here, too.",
-    "Well, now, as we said: here, too, go on.",
-    "Yes, well, so, now, here, too: let us go on.",
-    "So, well, yes, now, if we may, here, too: go on.",
-    "Afterwards, continue: here.",
-    "Afterwards, continue: now, here.",
-    "Continue, please: here, afterwards.",
-    "Afterwards, patiently, continue: here.",
-    "Patiently, attentively: continue, please.",
-    "Continue, patiently, attentively: here, now.",
-    "Something, anything, everything: continue, please.",
-    "Attentively, patiently, carefully: continue, afterwards.",
-    "Continue, please: attentively, patiently, carefully, now.",
     "",
-    "Go on.",
-    "Now to it.",
+    "Read on.",
+    "Read this.",
+    "Well, read on.",
+    "Now, then: read on.",
+    "Once more, then: read on.",
+    "Well, once more: read on, please.",
+    "So, as before, please: read on.",
+    "Now, as ever, one by one: read on.",
+    "Well, then, as before: read on, please.",
+    "So, once more, and slowly, please: read on.",
+    "Well, then, once again, as ever: read on, please.",
     "So let us go on.",
-    "As it is, we go on.",
     "Now let us go on to it.",
     "It is up to us to go on now.",
-    "So it is, and so we go on to it.",
     "Let us go on to it as we did by now.",
     "If it is up to us, we can go on to it now.",
-    "Continue.",
+    "Slowly, please.",
+    "Continue, please: slowly.",
+    "Patiently, please: continue.",
+    "Continue, please: patiently, slowly.",
+    "Continue, please: patiently, attentively.",
+    "Slowly, patiently, attentively: continue, please.",
+    "Continue, please: attentively, patiently, carefully.",
     "Continue here.",
     "Continue reading.",
     "Another paragraph:",
-    "Continue patiently.",
     "Something different:",
     "Continue reading here.",
-    "Continue reading onwards.",
     "Consider something else.",
     "Another paragraph follows.",
-    "Another passage follows below.",
     "Another paragraph follows below.",
     "Something different follows here.",
     "Another paragraph follows directly.",
@@ -92,10 +84,8 @@ LEAD_INS = (
     "Something completely different follows.",
     "Another interesting paragraph continues here.",
     "Another interesting paragraph follows directly.",
-    "Continue attentively, because something follows.",
     "Something completely different follows afterwards.",
     "Another particularly interesting paragraph follows.",
-    "Read this.",
     "Here is one more.",
     "Please read this now.",
     "Here is the next short text.",
@@ -130,7 +120,7 @@ def fill(task: str, makers: Sequence[Maker], seed: int, n: int, level: int) -> l
     while len(examples) < n:
         length = rng.gauss(*LENGTHS[level])
         drafts = [makers[slot % len(makers)](rng, level) for _ in range(TRIES)]
-        best = _nearest(drafts, length, prompts, answers, cap)
+        best = _nearest(drafts, length, level, prompts, answers, cap)
         slot += 1
         if best is None:
             misses += 1
@@ -168,11 +158,11 @@ def _size(text: str) -> tuple[int, int, int]:
 
 _LEAD_IN_SIZES = np.array([_size(lead_in + " " if lead_in else "") for lead_in in LEAD_INS], dtype=float)
 # A word and a piece are worth as many characters as they have on average: no length is met at another's cost.
-_WORTH = np.array([1.0, CHARACTERS_A_WORD, CHARACTERS_A_PIECE])
+_WORTH = {level: np.array([1.0, CHARACTERS_A_WORD, piece]) for level, piece in CHARACTERS_A_PIECE.items()}
 
 
 def _nearest(
-    drafts: list[Draft], length: float, used: set[str], answers: Counter[str], cap: int
+    drafts: list[Draft], length: float, level: int, used: set[str], answers: Counter[str], cap: int
 ) -> tuple[Draft, str] | None:
     """The unused draft and lead-in whose characters, words and pieces together are nearest to a prompt of that
     length."""
@@ -180,6 +170,6 @@ def _nearest(
     if not free:
         return None
     sizes = np.array([_size(draft.prompt) for draft in free], dtype=float)
-    missing = length / _WORTH - sizes[:, None] - _LEAD_IN_SIZES
-    draft, lead_in = divmod(int((np.abs(missing) @ _WORTH).argmin()), len(LEAD_INS))
+    missing = length / _WORTH[level] - sizes[:, None] - _LEAD_IN_SIZES
+    draft, lead_in = divmod(int((np.abs(missing) @ _WORTH[level]).argmin()), len(LEAD_INS))
     return free[draft], LEAD_INS[lead_in]

@@ -56,7 +56,7 @@ class Reporter:
             TimeRemainingColumn(),
             TextColumn("left"),
         )
-        visible = not self.quiet and self.console.is_terminal
+        visible = not self.quiet and self.console.is_terminal and cells > 0
         with Progress(*columns, console=self.console, disable=not visible) as progress:
             bar = progress.add_task(text, total=tokens, done=0, cells=cells)
 

@@ -25,7 +25,7 @@ def test_importing_loads_nothing_heavy(code):
 def test_help_loads_no_torch():
     probe = "import sys; sys.argv = ['headatlas', 'map', '--help']\nfrom headatlas.cli import main\ntry:\n  main()\nexcept SystemExit:\n  print('torch' in sys.modules)"  # noqa: E501
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    assert "the bundled model" in done.stdout
+    assert "  headatlas map --suite tasks.jsonl --out mine     your tasks\n" in done.stdout
     assert done.stdout.strip().endswith("False")
 
 

@@ -25,6 +25,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """The error for a name that is not registered: near matches first, then the whole list."""
     names = list(known)
     folded = {known_name.casefold(): known_name for known_name in names}
-    near = [folded[match] for match in get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)]
+    asked = name.casefold()
+    near = [folded[match] for match in get_close_matches(asked, folded, n=3, cutoff=0.5)]
+    near = near or [folded[match] for match in folded if asked and asked in match][:3]
     hint = f" Did you mean {' or '.join(repr(match) for match in near)}?" if near else ""
     return UsageError(f"Unknown {kind} {name!r}.{hint} Known: {', '.join(names)}.")

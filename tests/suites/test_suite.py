@@ -62,6 +62,8 @@ def test_tasks_are_chosen_by_name_without_regard_to_case():
     assert tiny.suite().only(["colours"]).tasks == ("Colours",)
     with pytest.raises(HeadAtlasError, match=r"Unknown task 'Color'. Did you mean 'Colours'\? Known: Colours, Numbers"):
         tiny.suite().only(["Color"])
+    with pytest.raises(HeadAtlasError, match=r"Unknown task 'math'. Did you mean 'Math Calculation'\?"):
+        tiny.suite(tasks=("Math Calculation", "Syntactic Understanding")).only(["math"])
 
 
 def test_a_suite_survives_its_file(tmp_path):

@@ -14,15 +14,12 @@ from headatlas.errors import Interrupted
 if TYPE_CHECKING:
     from headatlas.atlas import Atlas
 
-EPILOG = """Examples:
-
-  headatlas map                                     the bundled model, the cognitive suite, a few minutes
-
-  headatlas map --model ./llama --preset standard   your model, every head ablated
-
-  headatlas map --suite tasks.jsonl --out mine      your tasks
-
-  headatlas map --task retrieval --method ablate    one task, one method"""
+EPILOG = """\b
+Examples:
+  headatlas map                                    bundled model and suite
+  headatlas map --model ./llama --preset standard  your model, all heads ablated
+  headatlas map --suite tasks.jsonl --out mine     your tasks
+  headatlas map --task retrieval --method ablate   one task, one method"""
 
 
 def run(

@@ -47,7 +47,7 @@ def test_the_run_says_how_it_was_made(tiny_atlas):
 
 def test_values_are_those_of_the_methods(tiny_atlas, tmp_path):
     job = work(tmp_path)  # the preset's limit is above the size of this suite, so the splits are the same
-    for found in (*Attribute().measure(job), *Ablate(share=0.1).measure(job)):
+    for found in (*Attribute().measure(job).maps, *Ablate(share=0.1).measure(job).maps):
         grid = tiny_atlas.grid(found.task, found.method)
         measured = np.array(found.heads).T
         np.testing.assert_array_equal(grid[measured[0], measured[1]], found.summary.mean)

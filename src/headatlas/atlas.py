@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from headatlas.stats import Array, half_width, q_values
 
 if TYPE_CHECKING:
     from headatlas.competence import Competence
-    from headatlas.methods.work import HeadMap
+    from headatlas.methods.work import Diagnostic, HeadMap
 
 SCHEMA = 1
 
@@ -37,6 +37,37 @@ SCORES = pa.schema(
         ("stderr", pa.float64()),  # clustered by group
         ("p_value", pa.float64()),  # of "no effect", two-sided
         ("q_value", pa.float64()),  # Benjamini-Hochberg over all measured heads of the map
+    ]
+)
+# What a method reports beside its maps: how well a probe does, its controls, its curves. Names are in docs/methods.md.
+DIAGNOSTICS = pa.schema(
+    [
+        ("model", pa.string()),
+        ("method", pa.string()),
+        ("metric", pa.string()),
+        ("task", pa.string()),  # null where it is about all tasks together
+        ("seed", pa.int32()),
+        ("place", pa.int32()),  # the place on a curve (a rank, a step); null for single numbers
+        ("value", pa.float64()),
+        ("low", pa.float64()),  # 95 % interval; of a curve with a null, the null's band
+        ("high", pa.float64()),
+    ]
+)
+EVIDENCE = pa.schema(
+    [
+        ("model", pa.string()),
+        ("method", pa.string()),  # the method whose map chose the heads
+        ("test", pa.string()),  # mask, keep, specificity, hierarchy, steer
+        ("task", pa.string()),  # the task whose heads were chosen
+        ("eval_task", pa.string()),  # the task that was measured; null where it is about all of them
+        ("control", pa.string()),  # which heads, or what was done to them: top, lowest, random, ...
+        ("k", pa.int32()),  # number of heads
+        ("draw", pa.int32()),  # number of the random draw; null where nothing was drawn
+        ("metric", pa.string()),
+        ("value", pa.float64()),  # the metric with the intervention
+        ("baseline", pa.float64()),  # the metric of the intact model on the same examples
+        ("low", pa.float64()),  # 95 % interval of `value`: that of its change from the baseline, clustered by group
+        ("high", pa.float64()),
     ]
 )
 COMPETENCE = pa.schema(
@@ -70,6 +101,18 @@ class Atlas:
     @cached_property
     def competence(self) -> pd.DataFrame:
         return self._table("competence.parquet")
+
+    @cached_property
+    def diagnostics(self) -> pd.DataFrame:
+        """What the methods report beside their maps: accuracies, controls, curves."""
+        return self._table("diagnostics.parquet")
+
+    @cached_property
+    def evidence(self) -> pd.DataFrame:
+        """The outcomes of interventions; empty before `verify`."""
+        if not (self.path / "evidence.parquet").exists():
+            return EVIDENCE.empty_table().to_pandas()
+        return self._table("evidence.parquet")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -186,6 +229,15 @@ def write_scores(path: Path, model: str, maps: Iterable[HeadMap]) -> None:
             for name, value in zip(SCORES.names, row, strict=True):
                 columns[name].append(value)
     _write_table(path / "scores.parquet", pa.table(columns, schema=SCORES))
+
+
+def write_diagnostics(path: Path, model: str, found: Iterable[Diagnostic]) -> None:
+    rows = [{"model": model, **asdict(entry)} for entry in found]
+    _write_table(path / "diagnostics.parquet", pa.Table.from_pylist(rows, schema=DIAGNOSTICS))
+
+
+def write_evidence(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    _write_table(path / "evidence.parquet", pa.Table.from_pylist(list(rows), schema=EVIDENCE))
 
 
 def write_competence(path: Path, found: Iterable[Competence]) -> None:

@@ -241,11 +241,13 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[s
     }
     atlas_files.write_run(out, description)
     # What an earlier run with other settings may have left: an unfinished atlas must not show it as its own.
-    for name in ("scores.parquet", "competence.parquet", "figures"):
+    earlier = _bytes(out / "scores.parquet")
+    for name in ("scores.parquet", "competence.parquet", "diagnostics.parquet", "figures"):
         remove(out / name)
     found, known = competence(work)
     found, work = _to_map(work, request, found, known, reporter)
-    maps = [map_ for method in request.methods for map_ in method.measure(work)]
+    measured = [method.measure(work) for method in request.methods]
+    maps = [map_ for own in measured for map_ in own.maps]
     runner = work.runner
     description |= {
         "cells": {"computed": len(runner.computed), "reused": len(runner.reused)},
@@ -257,7 +259,10 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[s
     }
     atlas_files.write_run(out, description)
     atlas_files.write_competence(out, found)
+    atlas_files.write_diagnostics(out, work.model.name, [entry for own in measured for entry in own.diagnostics])
     atlas_files.write_scores(out, work.model.name, maps)
+    if earlier != _bytes(out / "scores.parquet"):
+        remove(out / "evidence.parquet")  # it is about other maps
     finished = {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 1),
@@ -267,6 +272,10 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[s
     atlas = Atlas(out)
     write_figures(atlas)
     return atlas
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
 
 
 def _to_map(

@@ -69,7 +69,7 @@ def test_a_dead_head_has_no_effect(tmp_path):
     model = tiny.model()
     with torch.no_grad():
         model.out_weight(1)[2] = 0
-    maps = Ablate(baseline="zero").measure(work(tmp_path, model))
+    maps = Ablate(baseline="zero").measure(work(tmp_path, model)).maps
     for found in maps:
         i = found.heads.index((1, 2))
         assert abs(found.summary.mean[i]) < 1e-6
@@ -85,12 +85,12 @@ def test_only_the_nominated_share_and_as_many_others_are_ablated(tmp_path):
         assert strongest < set(nominated[task])
         assert len(nominated[task]) == 6
         assert nominated[task] == sorted(nominated[task])
-    assert [found.heads for found in method.measure(job)] == [tuple(heads) for heads in nominated.values()]
+    assert [found.heads for found in method.measure(job).maps] == [tuple(heads) for heads in nominated.values()]
 
 
 def test_effects_come_from_choose_and_baselines_from_fit(tmp_path):
     job = work(tmp_path)
-    found = Ablate().measure(job)[0]
+    found = Ablate().measure(job).maps[0]
     means = Baselines("mean", job)  # of `fit`, see the tests of baselines
     batches = job.batches("Colours", "choose")
     expected = np.concatenate([plain(job.model, b, job.heads, means.of("Colours", b)) for b in batches])
@@ -104,10 +104,10 @@ def test_resampling_repeats_with_its_seed_and_averages_its_draws(tmp_path):
     heads = method.nominate(job)
     first, second = (method._effects(job, heads, seed)["Colours"] for seed in (0, 1))
     assert not np.array_equal(first, second)
-    found = method.measure(job)[0]
+    found = method.measure(job).maps[0]
     np.testing.assert_allclose(found.summary.mean, ((first + second) / 2).mean(0))
     assert found.summary.groups == len(set(job.groups("Colours", "choose")))
-    again = Ablate(baseline="resample", seeds=2).measure(work(tmp_path / "other"))[0]
+    again = Ablate(baseline="resample", seeds=2).measure(work(tmp_path / "other")).maps[0]
     np.testing.assert_array_equal(found.summary.mean, again.summary.mean)
 
 

@@ -41,7 +41,7 @@ def test_it_is_gradient_times_activation_summed_over_positions(tmp_path):
 
 def test_every_head_has_an_error_and_a_p_value_from_the_fit_split(tmp_path):
     job = work(tmp_path)
-    maps = Attribute().measure(job)
+    maps = Attribute().measure(job).maps
     assert [found.task for found in maps] == ["Colours", "Numbers"]
     for found in maps:
         assert found.heads == job.heads

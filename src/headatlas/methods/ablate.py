@@ -15,7 +15,7 @@ from headatlas.errors import UsageError
 from headatlas.heads import Baseline, HeadModel
 from headatlas.methods.attribute import Attribute
 from headatlas.methods.baselines import Baselines, check_baseline
-from headatlas.methods.work import Head, HeadMap, Work, to_map
+from headatlas.methods.work import Head, Measured, Work, to_map
 from headatlas.scoring import Batch
 from headatlas.stats import Array
 
@@ -42,15 +42,16 @@ class Ablate:
         if not 0 < self.share <= 1:
             raise UsageError(f"A share of {self.share} of the heads was asked for; it must be above 0 and at most 1.")
 
-    def measure(self, work: Work) -> list[HeadMap]:
+    def measure(self, work: Work) -> Measured:
         heads = self.nominate(work)
         # Only resampling draws anything. Its draws are averaged for every example: less noise, the same observations.
         seeds = range(self.seeds if self.baseline == "resample" else 1)
         drawn = [self._effects(work, heads, seed) for seed in seeds]
-        return [
+        maps = [
             to_map(self.name, task, 0, heads[task], np.mean([own[task] for own in drawn], 0), work.groups(task, SPLIT))
             for task in work.tasks
         ]
+        return Measured(maps)
 
     def nominate(self, work: Work) -> dict[str, list[Head]]:
         """The heads to ablate, by task, in order of layer."""

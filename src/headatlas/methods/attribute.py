@@ -10,7 +10,7 @@ import torch
 from headatlas.cells import Cell, Result
 from headatlas.heads import Baseline, HeadModel
 from headatlas.methods.baselines import Baselines, check_baseline
-from headatlas.methods.work import HeadMap, Work, to_map
+from headatlas.methods.work import Measured, Work, to_map
 from headatlas.scoring import Batch
 from headatlas.stats import Array
 
@@ -33,11 +33,12 @@ class Attribute:
     def __post_init__(self) -> None:
         check_baseline(self.baseline)
 
-    def measure(self, work: Work) -> list[HeadMap]:
-        return [
+    def measure(self, work: Work) -> Measured:
+        maps = [
             to_map(self.name, task, 0, work.heads, effects, work.groups(task, SPLIT))
             for task, effects in self.effects(work).items()
         ]
+        return Measured(maps)
 
     def effects(self, work: Work) -> dict[str, Array]:
         """Per task, per example: the estimated effect of each head [example, layer * head]."""

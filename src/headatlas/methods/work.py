@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -29,6 +29,28 @@ class HeadMap:
     seed: int
     heads: tuple[Head, ...]
     summary: Summary
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One number that a method reports beside its maps, or one place of a curve; see `atlas.DIAGNOSTICS`."""
+
+    method: str
+    metric: str
+    value: float
+    task: str | None = None
+    seed: int = 0
+    place: int | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a method gives back."""
+
+    maps: list[HeadMap]
+    diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
 class Work:
@@ -89,7 +111,7 @@ class Method(Protocol):
 
     name: ClassVar[str]
 
-    def measure(self, work: Work) -> list[HeadMap]: ...
+    def measure(self, work: Work) -> Measured: ...
 
 
 def to_map(method: str, task: str, seed: int, heads: Sequence[Head], effects: Array, groups: Sequence[str]) -> HeadMap:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from headatlas.suites import load_suite
     from headatlas.suites.example import Example
     from headatlas.suites.suite import Suite
+    from headatlas.verifying import verify
 
 # Imported when first used, so that `import headatlas` loads no torch.
 _PUBLIC = {
@@ -35,9 +36,10 @@ _PUBLIC = {
     "load_suite": "headatlas.suites:load_suite",
     "map": "headatlas.mapping:map_heads",
     "register_family": "headatlas.families:register_family",
+    "verify": "headatlas.verifying:verify",
 }
 __version__ = "0.1.0"
-__all__ = ["Atlas", "Example", "Family", "HeadAtlasError", "HeadModel", "Suite", "alias", "load", "load_suite", "map", "register_family"]  # fmt: skip # noqa: E501
+__all__ = ["Atlas", "Example", "Family", "HeadAtlasError", "HeadModel", "Suite", "alias", "load", "load_suite", "map", "register_family", "verify"]  # fmt: skip # noqa: E501
 
 
 def __getattr__(name: str) -> Any:

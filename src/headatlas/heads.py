@@ -1,4 +1,4 @@
-"""The one seam to the attention heads: read, scale or replace what each head writes.
+"""The one seam to the attention heads: read, scale, replace or add to what each head writes.
 
 A head lives at the *input* of the attention out-projection: z of shape [batch, pos, head, head_dim]. The projection
 mixes the heads, so slicing its output would be silently wrong. Nothing outside this file touches a hook.
@@ -188,6 +188,12 @@ class HeadModel:
             return torch.where(chosen, new, z)
 
         with self._edit(replace, values):
+            yield
+
+    @contextmanager
+    def add(self, values: Mapping[int, Tensor]) -> Iterator[None]:
+        """Add to z: {layer: tensor broadcastable to [batch, pos, head, head_dim]}."""
+        with self._edit(lambda layer, z: z + values[layer].to(z.device, z.dtype), values):
             yield
 
     @contextmanager

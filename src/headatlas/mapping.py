@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -15,19 +14,19 @@ from typing import Any
 from headatlas import atlas as atlas_files
 from headatlas.atlas import Atlas
 from headatlas.cells import Runner
-from headatlas.competence import COMPETENT, TOO_FEW_KNOWN, Competence, competence
+from headatlas.competence import competence
 from headatlas.errors import HeadAtlasError, UsageError, unknown
 from headatlas.files import remove
 from headatlas.heads import HeadModel
+from headatlas.locking import locked
 from headatlas.methods import METHODS, method_class
 from headatlas.methods.work import Method, Work
 from headatlas.models import load
 from headatlas.progress import Reporter
 from headatlas.scoring import Encoder
+from headatlas.selection import MINIMUM, select, split_examples
 from headatlas.suites import load_suite
 from headatlas.suites.suite import SHARES, SPLITS, Suite
-
-MINIMUM = 12  # examples of a task below which no map is made: nothing could be said about its errors
 
 
 @dataclass(frozen=True)
@@ -54,6 +53,7 @@ class Request:
     """Everything a run depends on besides the model and the suite."""
 
     methods: tuple[Method, ...]
+    named: bool  # the methods were asked for by the user
     preset: str
     limits: Mapping[str, int] | None
     chat: bool
@@ -84,6 +84,7 @@ def map_heads(
     limit: int | None = None,
     seeds: int | None = None,
     baseline: str | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
     level: int | None = None,
     chat: bool = False,
     at_chance: bool = False,
@@ -97,12 +98,15 @@ def map_heads(
     An atlas that is already there is continued: finished cells are reused where their inputs are the same. Nothing is
     written before everything that was asked for has been checked. A task on which the intact model is at chance is
     mapped only if it is named in `tasks` or with `at_chance`; `known_only` maps from the items the model gets right.
+    `options` are settings of methods by their names, such as {"probe": {"kind": "paper"}}.
     """
     reporter = reporter or Reporter()
-    request = _request(methods, preset, limit, seeds, baseline, chat, at_chance or bool(tasks), known_only)
+    made = _methods(methods, preset, seeds, baseline, options or {})
+    request = _request(made, methods is not None, preset, limit, chat, at_chance or bool(tasks), known_only)
     chosen = suite if isinstance(suite, Suite) else load_suite(suite, level)
     chosen = chosen.only(tasks) if tasks else chosen
-    splits = _split(chosen, request)
+    _usable(request, chosen.tasks)
+    splits = split_examples(chosen, request.limits, request.split_seed)
     out = _checked_folder(Path(out))
     asked = {
         "model": None if isinstance(model, HeadModel) else str(model),
@@ -116,64 +120,76 @@ def map_heads(
         model = load(model, reporter=reporter, **(load_options or {}))
     work = Work(model, splits, Runner(out / "cells", reporter), Encoder(model, chat))
     _check_all(work)
-    with _locked(out):
+    with locked(out):
         return _run(work, request, chosen, out, asked, reporter)
 
 
-def _request(
+def _methods(
     methods: Sequence[str | Method] | None,
     preset: str,
-    limit: int | None,
     seeds: int | None,
     baseline: str | None,
-    chat: bool,
-    at_chance: bool,
-    known_only: bool,
-) -> Request:
+    options: Mapping[str, Mapping[str, Any]],
+) -> tuple[Method, ...]:
+    """The methods asked for, or all of them, with the preset's settings and then the user's."""
     if preset not in PRESETS:
         raise unknown("preset", preset, PRESETS)
-    for name, value, least in (("limit", limit, MINIMUM), ("seeds", seeds, 1)):
-        if value is not None and value < least:
-            raise UsageError(f"--{name} {value} was asked for; it must be at least {least}.")
+    if seeds is not None and seeds < 1:
+        raise UsageError(f"--seeds {seeds} was asked for; it must be at least 1.")
     chosen = PRESETS[preset]
-    limits = _shared_out(limit) if limit else chosen.limits
-    options = {"share": chosen.share, "seeds": seeds or chosen.seeds, "baseline": baseline}
+    general = {"share": chosen.share, "seeds": seeds or chosen.seeds, "baseline": baseline}
     made: list[Method] = []
     for method in methods if methods is not None else METHODS:
         if isinstance(method, str):
             cls = method_class(method)
             known = {field.name for field in fields(cls)}
-            method = cls(**{key: value for key, value in options.items() if key in known and value is not None})
+            own = options.get(method, {})
+            if foreign := set(own) - known:
+                raise unknown(f"setting of {method}", min(foreign), known)
+            used = {key: value for key, value in general.items() if key in known and value is not None}
+            method = cls(**used | own)
         made.append(method)
     names = [method.name for method in made]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise UsageError(f"The method {min(repeated)!r} was asked for twice. Make an atlas for each of its settings.")
     if not made:
         raise UsageError(f"No method was asked for. Known: {', '.join(METHODS)}.")
-    return Request(tuple(made), preset, limits, chat, at_chance, known_only)
+    if idle := set(options) - set(names):
+        raise UsageError(f"Settings of the method {min(idle)!r} were given, but it is not among: {', '.join(names)}.")
+    return tuple(made)
+
+
+def _request(
+    methods: tuple[Method, ...],
+    named: bool,
+    preset: str,
+    limit: int | None,
+    chat: bool,
+    at_chance: bool,
+    known_only: bool,
+) -> Request:
+    if limit is not None and limit < MINIMUM:
+        raise UsageError(f"--limit {limit} was asked for; it must be at least {MINIMUM}.")
+    limits = _shared_out(limit) if limit else PRESETS[preset].limits
+    return Request(methods, named, preset, limits, chat, at_chance, known_only)
+
+
+def _usable(request: Request, tasks: Sequence[str]) -> tuple[Method, ...]:
+    """The methods that can map so few tasks; one that was named and cannot is an error."""
+    usable = tuple(method for method in request.methods if len(tasks) >= method.least_tasks)
+    for method in request.methods:
+        if method not in usable and (request.named or not usable):
+            raise HeadAtlasError(
+                f"The method {method.name!r} tells tasks apart, and only {tasks[0]!r} is to be mapped. Add another task, "
+                "or leave the method out."
+            )
+    return usable
 
 
 def _shared_out(limit: int) -> dict[str, int]:
     """A limit for a task, as limits for its splits; what rounding leaves goes to `fit`."""
     limits = {split: round(limit * share) for split, share in SHARES.items() if split != "fit"}
     return {"fit": limit - sum(limits.values()), **limits}
-
-
-def _split(suite: Suite, request: Request) -> dict[str, Suite]:
-    for task in suite.tasks:
-        if (count := len(suite.of(task))) < MINIMUM:
-            raise HeadAtlasError(f"Task {task!r} has {count} examples; a map needs at least {MINIMUM} of every task.")
-    splits = suite.split(request.split_seed)
-    if request.limits is not None:
-        splits = {split: splits[split].limit(request.limits[split], request.split_seed) for split in SPLITS}
-    for task in suite.tasks:
-        for split, part in splits.items():
-            if len({example.group for example in part.of(task)}) < 2:
-                raise HeadAtlasError(
-                    f"Task {task!r} has fewer than 2 groups in its {split!r} split, so no error could be estimated. "
-                    "Use smaller groups, or more of them."
-                )
-    return splits
 
 
 def _checked_folder(out: Path) -> Path:
@@ -197,26 +213,6 @@ def _check_all(work: Work) -> None:
         for split in SPLITS:
             for example in work.examples(task, split):
                 work.encoder.encode(example)
-
-
-@contextmanager
-def _locked(out: Path) -> Iterator[None]:
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(out / ".lock", blocking=False)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout:
-        raise HeadAtlasError(
-            f"Another process is writing the atlas {out}. Wait for it or choose another --out."
-        ) from None
-    except OSError as error:
-        raise HeadAtlasError(f"Cannot use the folder {out}: {error.strerror}. Choose another with --out.") from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[str, Any], reporter: Reporter) -> Atlas:
@@ -245,8 +241,11 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[s
     for name in ("scores.parquet", "competence.parquet", "diagnostics.parquet", "figures"):
         remove(out / name)
     found, known = competence(work)
-    found, work = _to_map(work, request, found, known, reporter)
-    measured = [method.measure(work) for method in request.methods]
+    found, work = select(work, found, known, request.at_chance, request.known_only)
+    methods = _usable(request, work.tasks)
+    for left_out in set(request.methods) - set(methods):
+        reporter.say(f"{left_out.name} is left out: it tells tasks apart, and there is only {work.tasks[0]}.")
+    measured = [method.measure(work) for method in methods]
     maps = [map_ for own in measured for map_ in own.maps]
     runner = work.runner
     description |= {
@@ -254,7 +253,7 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[s
         # Groups behind every standard error: intervals are Student's t with one degree of freedom less.
         "groups": {
             method.name: {map_.task: map_.summary.groups for map_ in maps if map_.method == method.name}
-            for method in request.methods
+            for method in methods
         },
     }
     atlas_files.write_run(out, description)
@@ -276,40 +275,6 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[s
 
 def _bytes(path: Path) -> bytes | None:
     return path.read_bytes() if path.exists() else None
-
-
-def _to_map(
-    work: Work, request: Request, found: list[Competence], known: set[str], reporter: Reporter
-) -> tuple[list[Competence], Work]:
-    """Leave out what a map would say nothing about: tasks at chance, and with `known_only` items the model fails."""
-    judged, mapped = [], set()
-    for entry in found:
-        usable = [
-            [e.group for e in work.examples(entry.task, split) if e.id in known or not request.known_only]
-            for split in SPLITS
-        ]
-        kept = sum(map(len, usable))
-        if entry.verdict != COMPETENT and not request.at_chance:
-            entry = replace(entry, kept=0)
-        elif kept < MINIMUM or any(len(set(groups)) < 2 for groups in usable):
-            entry = replace(entry, kept=0, verdict=TOO_FEW_KNOWN)
-        else:
-            entry = replace(entry, kept=kept)
-            mapped.add(entry.task)
-        if not entry.kept:
-            numbers = f"accuracy {entry.accuracy:.2f}, chance {entry.chance:.2f}"
-            reporter.say(f"{entry.task} is not mapped: {entry.verdict} ({numbers}).")
-        judged.append(entry)
-    if not mapped:
-        raise HeadAtlasError(
-            f"{work.model.name} is at chance on every task, or knows too few items of it; a map would mean nothing. "
-            "Map all the same with --at-chance, or use easier tasks."
-        )
-    splits = {
-        split: suite.keep(lambda e: e.task in mapped and (e.id in known or not request.known_only))
-        for split, suite in work.splits.items()
-    }
-    return judged, work.restricted(splits)
 
 
 def _describe(model: HeadModel) -> dict[str, Any]:

@@ -44,10 +44,17 @@ class Encoder:
         self._begin = [begin] if adds else []
         self._encoded: dict[Example, list[Option]] = {}
 
-    def _ids(self, text: str) -> list[int]:
+    def ids(self, text: str) -> list[int]:
         if self.chat:  # the template has written the special tokens
             return self.tokenizer(text, add_special_tokens=False)["input_ids"]
         return self._begin + self.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+    def asked(self, prompt: str) -> str:
+        """The text that is fed for a prompt: itself, or what the chat template makes of it."""
+        if not self.chat:
+            return prompt
+        turn = [{"role": "user", "content": prompt}]
+        return self.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)
 
     def encode(self, example: Example) -> list[Option]:
         """The answer first, then the distractors. Every example is tokenised once."""
@@ -59,13 +66,11 @@ class Encoder:
         """Where a tokenizer merges the end of the prompt with the beginning of an option, all options of the example
         are scored from the last token that none of them changes, so that they stay comparable.
         """
-        prompt, texts = example.prompt, (example.answer, *example.distractors)
+        prompt, texts = self.asked(example.prompt), (example.answer, *example.distractors)
         if self.chat:
-            turn = [{"role": "user", "content": prompt}]
-            prompt = self.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)
             texts = tuple(text.lstrip() for text in texts)
-        alone = self._ids(prompt)
-        whole = [self._ids(prompt + text) for text in texts]
+        alone = self.ids(prompt)
+        whole = [self.ids(prompt + text) for text in texts]
         start = min(_shared(alone, tokens) for tokens in whole)
         for text, tokens in zip(texts, whole, strict=True):
             if len(tokens) <= start:

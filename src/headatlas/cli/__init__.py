@@ -7,7 +7,7 @@ import sys
 import typer
 
 from headatlas.cli import map as map_command
-from headatlas.cli import models, plot, suite, top
+from headatlas.cli import models, plot, suite, top, verify
 from headatlas.errors import HeadAtlasError, Interrupted, UsageError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("map", epilog=map_command.EPILOG)(map_command.run)
+app.command("verify", epilog=verify.EPILOG)(verify.run)
 app.command("top")(top.run)
 app.command("plot")(plot.run)
 app.add_typer(suite.app, name="suite")

@@ -34,6 +34,13 @@ def run(
     baseline: Annotated[
         str | None, typer.Option(help="What replaces a removed head: mean (default), zero or resample.")
     ] = None,
+    probe: Annotated[str | None, typer.Option(help="Which probe: linear (default) or paper.")] = None,
+    answers: Annotated[
+        str | None, typer.Option(help="What the probe reads: reference (default) or generated answers.")
+    ] = None,
+    answer_tokens: Annotated[
+        str | None, typer.Option(help="Where the probe reads: important (default), first, last, all or mean.")
+    ] = None,
     level: Annotated[int | None, typer.Option(help="Difficulty of a built-in suite: 1 (default), 2 or 3.")] = None,
     chat: Annotated[bool, typer.Option("--chat", help="Put prompts into the tokenizer's chat template.")] = False,
     at_chance: Annotated[
@@ -67,6 +74,7 @@ def run(
             limit=limit,
             seeds=seeds,
             baseline=baseline,
+            options=_options(probe={"kind": probe, "answers": answers, "tokens": answer_tokens}),
             level=level,
             chat=chat,
             at_chance=at_chance,
@@ -86,6 +94,12 @@ def run(
         _print_json(atlas)
     elif not quiet:
         _print(atlas)
+
+
+def _options(**given: dict[str, str | None]) -> dict[str, dict[str, str]]:
+    """The settings of methods that were given, by method."""
+    chosen = {name: {key: value for key, value in own.items() if value is not None} for name, own in given.items()}
+    return {name: own for name, own in chosen.items() if own}
 
 
 def _print(atlas: Atlas) -> None:

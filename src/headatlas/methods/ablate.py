@@ -33,6 +33,7 @@ class Ablate:
     """
 
     name: ClassVar[str] = "ablate"
+    least_tasks: ClassVar[int] = 1
     baseline: str = "mean"
     share: float = 1.0
     seeds: int = 1

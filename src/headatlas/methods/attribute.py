@@ -28,6 +28,7 @@ class Attribute:
     """
 
     name: ClassVar[str] = "attribute"
+    least_tasks: ClassVar[int] = 1
     baseline: str = "mean"
 
     def __post_init__(self) -> None:

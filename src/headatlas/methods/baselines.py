@@ -51,6 +51,10 @@ class Baselines:
             return self._donated(task, batch)
         return None
 
+    def mean(self, task: str) -> Tensor:
+        """The mean of every head on a task [layer, head, head_dim]; only of baselines of the kind `mean`."""
+        return self._means[task]
+
     def _mean_cell(self, task: str) -> Cell:
         batches = self.work.batches(task, "fit")
         inputs = self.work.inputs("mean", batches=[batch.key for batch in batches])

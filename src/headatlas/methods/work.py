@@ -110,6 +110,7 @@ class Method(Protocol):
     """A method is a frozen dataclass of its settings with one verb."""
 
     name: ClassVar[str]
+    least_tasks: ClassVar[int]  # that it can map
 
     def measure(self, work: Work) -> Measured: ...
 

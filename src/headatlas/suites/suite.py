@@ -18,7 +18,7 @@ SHARES = {"fit": 0.4, "choose": 0.3, "evaluate": 0.3}
 SPLITS = tuple(SHARES)
 
 
-def _rank(seed: int, text: str) -> str:
+def rank(seed: int, text: str) -> str:
     """A fixed pseudo-random order that does not depend on the order of the file."""
     return hashlib.sha256(f"{seed}:{text}".encode()).hexdigest()
 
@@ -78,7 +78,7 @@ class Suite:
         totals = Counter(example.task for example in self.examples)
         filled: dict[str, Counter[str]] = {split: Counter() for split in SPLITS}
         home: dict[str, str] = {}
-        for group in sorted(members, key=lambda name: _rank(seed, name)):
+        for group in sorted(members, key=lambda name: rank(seed, name)):
             counts = Counter(example.task for example in members[group])
 
             def missing(split: str, counts: Counter[str] = counts) -> float:
@@ -113,9 +113,9 @@ class Suite:
         kept: set[str] = set()
         for task in self.tasks:
             queues: dict[str, list[Example]] = defaultdict(list)
-            for example in sorted(self.of(task), key=lambda e: _rank(seed, e.id)):
+            for example in sorted(self.of(task), key=lambda e: rank(seed, e.id)):
                 queues[example.group].append(example)
-            turns = ((i, _rank(seed, group), e.id) for group, queue in queues.items() for i, e in enumerate(queue))
+            turns = ((i, rank(seed, group), e.id) for group, queue in queues.items() for i, e in enumerate(queue))
             kept.update(example_id for _, _, example_id in sorted(turns)[:per_task])
         return self.keep(lambda example: example.id in kept)
 

@@ -1,0 +1,80 @@
+"""headatlas verify: test the maps of an atlas by intervening on the model."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headatlas.errors import Interrupted
+
+EPILOG = """\b
+Examples:
+  headatlas verify atlas                         all tests of the default map
+  headatlas verify atlas --method ablate         of another method's map
+  headatlas verify atlas --test mask,keep -k 32  some tests, 32 heads"""
+
+
+def run(
+    atlas: Annotated[Path, typer.Argument(help="The atlas folder.")],
+    test: Annotated[
+        str | None, typer.Option(help="Tests, separated by commas: mask, keep, specificity, hierarchy, steer.")
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="Whose maps; the probe's or the most complete by default.")] = None,
+    preset: Annotated[str | None, typer.Option(help="quick, standard or paper; that of the atlas by default.")] = None,
+    k: Annotated[
+        list[int] | None, typer.Option("-k", help="Number of heads; may be repeated. The largest is used where one is.")
+    ] = None,
+    draws: Annotated[int | None, typer.Option(help="Random sets of heads to compare with.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Held-out examples of each task.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="What replaces a removed head: mean (default), zero or resample.")
+    ] = None,
+    answers_only: Annotated[
+        bool, typer.Option("--answers-only", help="Score no distractors: faster where they are long; no accuracy.")
+    ] = False,
+    model: Annotated[str | None, typer.Option(help="The model, if it has moved since it was mapped.")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...")] = None,
+    trust_remote_code: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
+    ] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")] = False,
+) -> None:
+    """Remove, keep, steer the heads that a map chose, and measure held-out examples."""
+    from headatlas.progress import Reporter
+    from headatlas.verifying import verify
+
+    try:
+        tested = verify(
+            atlas,
+            model,
+            tests=[name.strip() for name in test.split(",")] if test else None,
+            method=method,
+            preset=preset,
+            ks=k,
+            draws=draws,
+            limit=limit,
+            baseline=baseline,
+            answers_only=answers_only,
+            load_options={"device": device, "trust_remote_code": trust_remote_code},
+            reporter=Reporter(quiet=quiet or json_),
+        )
+    except KeyboardInterrupt:
+        command = shlex.join(["headatlas", *sys.argv[1:]])
+        raise Interrupted(f"Interrupted. What was finished is kept; continue with: {command}") from None
+    chosen = tested.choose_method(method)
+    if json_:
+        typer.echo(tested.evidence[tested.evidence["method"] == chosen].to_json(orient="records", indent=2))
+    elif not quiet:
+        from headatlas.terminal import evidence_tables, plain_console
+
+        console = plain_console()
+        for table in evidence_tables(tested, chosen):
+            console.print(table)
+        console.print(
+            f"\nEvidence: {tested.path / 'evidence.parquet'}   figures: {tested.path / 'figures'}", soft_wrap=True
+        )

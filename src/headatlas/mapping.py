@@ -147,7 +147,7 @@ def _methods(
             if foreign := set(own) - known:
                 raise unknown(f"setting of {method}", min(foreign), known)
             used = {key: value for key, value in general.items() if key in known and value is not None}
-            method = cls(**used | own)
+            method = cls(**{**used, **own})
         made.append(method)
     names = [method.name for method in made]
     if repeated := {name for name in names if names.count(name) > 1}:
@@ -180,8 +180,8 @@ def _usable(request: Request, tasks: Sequence[str]) -> tuple[Method, ...]:
     for method in request.methods:
         if method not in usable and (request.named or not usable):
             raise HeadAtlasError(
-                f"The method {method.name!r} tells tasks apart, and only {tasks[0]!r} is to be mapped. Add another task, "
-                "or leave the method out."
+                f"The method {method.name!r} tells tasks apart, and only {tasks[0]!r} is to be mapped. Add another "
+                "task, or leave the method out."
             )
     return usable
 

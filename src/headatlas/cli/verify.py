@@ -75,6 +75,5 @@ def run(
         console = plain_console()
         for table in evidence_tables(tested, chosen):
             console.print(table)
-        console.print(
-            f"\nEvidence: {tested.path / 'evidence.parquet'}   figures: {tested.path / 'figures'}", soft_wrap=True
-        )
+        where = f"Evidence: {tested.path / 'evidence.parquet'}   figures: {tested.path / 'figures'}"
+        console.print(f"\n{where}", soft_wrap=True)

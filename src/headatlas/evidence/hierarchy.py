@@ -7,8 +7,9 @@ follow. High-level steps are scored by the log-probability of the right answer a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -22,6 +23,8 @@ from headatlas.generation import answer
 from headatlas.stats import bootstrap_mean
 from headatlas.suites.chain import HIGH, LOW
 from headatlas.suites.example import Example
+
+Planned = tuple[str, str, int | None, Heads]  # low-level function, control, draw, the heads that are removed
 
 STEP_TOKENS = 16  # of the model's own answer to a step
 
@@ -58,12 +61,12 @@ def _steps(name: str, examples: list[Example]) -> Steps:
         what = f"step {missing[0]} is missing" if missing else "a step stands there twice"
         raise HeadAtlasError(f"Chain {name!r} has the steps {found}: {what}. Steps count from 0, each once.")
     joints = []
-    for before, after in zip(examples, examples[1:], strict=False):
+    for before, after in pairwise(examples):
         begin = before.prompt + before.answer
         if not after.prompt.startswith(begin):
             raise HeadAtlasError(
-                f"Chain {name!r}: the prompt of step {after.step} does not begin with the prompt and the answer of step "
-                f"{before.step}, so the model's own answer cannot be put into it."
+                f"Chain {name!r}: the prompt of step {after.step} does not begin with the prompt and the answer of "
+                f"step {before.step}, so the model's own answer cannot be put into it."
             )
         joints.append(after.prompt[len(begin) :])
     return Steps(tuple(examples), tuple(joints))
@@ -78,7 +81,7 @@ def hierarchy(trial: Trial) -> list[Evidence]:
         trial.work.runner.reporter.say(f"No test of the hierarchy: there is no {missing}.")
         return []
     k, draws = trial.settings.k, trial.settings.few_draws
-    plan: list[tuple[str, str, int | None, Heads]] = [("", "intact", None, INTACT)]
+    plan: list[Planned] = [("", "intact", None, INTACT)]
     for task in lows:
         plan.append((task, "top", None, trial.rankings[task].top(k)))
         plan += [(task, "random", draw, trial.draw(task, k, draw)) for draw in range(draws)]
@@ -94,7 +97,9 @@ def hierarchy(trial: Trial) -> list[Evidence]:
     return found
 
 
-def _against_random(task, high, plan, outcome, groups, k):  # type: ignore[no-untyped-def]
+def _against_random(
+    task: str, high: str, plan: Sequence[Planned], outcome: Outcome, groups: list[str], k: int
+) -> Iterator[Evidence]:
     top = next(i for i, (own, control, *_) in enumerate(plan) if (own, control) == (task, "top"))
     drawn = [i for i, (own, control, *_) in enumerate(plan) if (own, control) == (task, "random")]
     for metric, values in outcome.metrics.items():

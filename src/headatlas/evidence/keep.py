@@ -8,6 +8,8 @@ from headatlas.evidence.heads import Heads
 from headatlas.evidence.trial import Evidence, Trial, changes
 from headatlas.stats import Array, expanded_percentiles, resamples
 
+Circuit = tuple[str, int | None, Heads]  # control, draw, the heads that are kept
+
 SMALLEST = 0.05  # nats between the intact model and one without heads; below that a fraction of it means nothing
 
 
@@ -36,21 +38,23 @@ def keep(trial: Trial) -> list[Evidence]:
     return found
 
 
-def _circuits(trial: Trial, task: str) -> list[tuple[str, int | None, Heads]]:
+def _circuits(trial: Trial, task: str) -> list[Circuit]:
     """All heads, none, the top ones of each size, and random ones of the same sizes from the same layers."""
     ranking, every = trial.rankings[task], frozenset(trial.work.heads)
     sizes = [k for k in trial.settings.sizes if k < len(every)]
-    plan: list[tuple[str, int | None, Heads]] = [("all", None, every), ("none", None, frozenset())]
+    plan: list[Circuit] = [("all", None, every), ("none", None, frozenset())]
     for k in sizes:
         # A map of some heads ranks those; larger circuits are not its claim.
         if k <= len(ranking.strongest):
             plan.append(("top", None, ranking.top(k)))
-            drawn = [("random", draw, trial.draw(task, k, draw)) for draw in range(trial.settings.few_draws)]
+            drawn: list[Circuit] = [
+                ("random", draw, trial.draw(task, k, draw)) for draw in range(trial.settings.few_draws)
+            ]
             plan += [entry for entry in drawn if len(entry[2]) == k]  # above half of all heads there are none left
     return plan
 
 
-def _fractions(task: str, own: list, logprob: Array, groups: list[str], heads: int) -> list[Evidence]:  # type: ignore[type-arg]
+def _fractions(task: str, own: list[Circuit], logprob: Array, groups: list[str], heads: int) -> list[Evidence]:
     weights = resamples(groups)
     drawn = (weights / weights.sum(1, keepdims=True)) @ logprob.T  # [draw, circuit]
     means = logprob.mean(1)
@@ -67,7 +71,7 @@ def _fractions(task: str, own: list, logprob: Array, groups: list[str], heads: i
         if i > 1
     ]  # fmt: skip
     for control in ("top", "random"):
-        places = {}  # of one size several random circuits count as their mean
+        places: dict[int, list[int]] = {}  # of one size several random circuits count as their mean
         for i, (kind, _, kept) in enumerate(own):
             if kind == control:
                 places.setdefault(len(kept), []).append(i)

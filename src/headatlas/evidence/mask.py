@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from headatlas.evidence.heads import Heads
 from headatlas.evidence.trial import Evidence, Trial, changes
-from headatlas.stats import bootstrap_mean
+from headatlas.stats import Array, bootstrap_mean
 
 INTACT: Heads = frozenset()
+Planned = tuple[str, int | None, int | None, Heads]  # control, k, draw, the heads that are removed
 
 
 def mask(trial: Trial) -> list[Evidence]:
     """For every task and k: the top heads, the lowest, and random ones matched by layer; p of the top among these."""
-    plan: dict[str, list[tuple[str, int | None, int | None, Heads]]] = {}
+    plan: dict[str, list[Planned]] = {}
     for task in trial.tasks:
         ranking = trial.rankings[task]
         plan[task] = [("intact", None, None, INTACT)]
@@ -23,15 +26,16 @@ def mask(trial: Trial) -> list[Evidence]:
     for task, own in plan.items():
         outcome, groups = outcomes[task], trial.groups(task)
         for metric, (values, level, low, high) in changes(outcome, outcome[:1], groups).items():
-            for i, (control, k, draw, _) in enumerate(own[1:], start=1):
-                row = (metric, float(values[i]), level, float(low[i]), float(high[i]), k, draw)
+            for i, (control, size, draw, _) in enumerate(own[1:], start=1):
+                row = (metric, float(values[i]), level, float(low[i]), float(high[i]), size, draw)
                 found.append(Evidence("mask", task, task, control, *row))
         for k in trial.ks(task):
-            found += _against_random(trial, task, k, own, outcome.logprob, groups)
+            found += _against_random(task, k, own, outcome.logprob, groups)
     return found
 
 
-def _against_random(trial, task, k, own, logprob, groups):  # type: ignore[no-untyped-def]
+def _against_random(task: str, k: int, own: Sequence[Planned], logprob: Array, groups: list[str]) -> list[Evidence]:
+    """Where the top heads stand among the random draws, and how far they are from their mean."""
     top = next(i for i, (control, size, *_) in enumerate(own) if (control, size) == ("top", k))
     drawn = [i for i, (control, size, *_) in enumerate(own) if (control, size) == ("random", k)]
     means = logprob.mean(1)

@@ -47,7 +47,7 @@ def steer(trial: Trial) -> list[Evidence]:
 
 def _by_eval_task(trial: Trial, own: Plan) -> dict[str, Plan]:
     """What is measured on what: the interventions of a task on itself, and those of all tasks on neutral text."""
-    plan = {task: {task: interventions} for task, interventions in own.items()}
+    plan: dict[str, Plan] = {task: {task: interventions} for task, interventions in own.items()}
     if own and NEUTRAL in trial.work.tasks and NEUTRAL not in trial.tasks:
         plan[NEUTRAL] = own
     return plan
@@ -103,7 +103,7 @@ def direction(z: Tensor, right: Tensor) -> Tensor:
 
 
 def _strengths(trial: Trial, pushes: Mapping[str, Tensor]) -> dict[str, float]:
-    """For each task the strength with the best accuracy on `choose`; of equals the one with the best log-probability."""
+    """For each task the strength with the best accuracy on `choose`; of equals the one with the best log-prob."""
     alphas = trial.settings.strengths
     tried = {task: torch.stack([alpha * push for alpha in alphas]) for task, push in pushes.items()}
     made = {task: partial(_push_cell, trial, own) for task, own in tried.items()}
@@ -142,7 +142,7 @@ def _scaled(trial: Trial, task: str) -> list[Tensor]:
 
 @torch.inference_mode()
 def push_batch(model: HeadModel, batch: Batch, pushes: Tensor) -> Result:
-    """Scores [push, slot] when each of the pushes [push, layer, head, head_dim] is added where answers are predicted."""
+    """Scores [push, slot] with each of the pushes [push, layer, head, head_dim] added where answers are predicted."""
     first = torch.full((batch.size,), batch.ids.shape[1])
     first = first.scatter_reduce(0, batch.rows, batch.positions, "amin")
     writing = (torch.arange(batch.ids.shape[1]) >= first[:, None]).float()[..., None, None]

@@ -124,7 +124,7 @@ class Trial:
         return {task: outcomes[task][[distinct[task].index(own) for own in sets]] for task, sets in wanted.items()}
 
     def run(self, title: str, split: str, make: Mapping[str, Callable[[Batch], Cell]]) -> dict[str, Outcome]:
-        """Per measured task, the outcome of the cells made of its batches: `logprobs`, `greedy` [intervention, slot]."""
+        """Per measured task, the outcome of cells made of its batches: `logprobs`, `greedy` [intervention, slot]."""
         pairs = [(task, batch) for task in make for batch in self.batches(task, split)]
         results = self.work.runner.run(title, [make[task](batch) for task, batch in pairs])
         scores: dict[str, list[tuple[int, Array, Array]]] = {task: [] for task in make}
@@ -218,5 +218,6 @@ def changes(outcome: Outcome, intact: Outcome, groups: Sequence[str]) -> dict[st
         base = intact.metrics[metric][0]
         low, high = bootstrap_mean((values - base).T, groups)
         level = float(base.mean())
-        found[metric] = (values.mean(1), level, level + low, level + high)
+        bounds = (0.0, 1.0) if metric == "accuracy" else (-np.inf, np.inf)
+        found[metric] = (values.mean(1), level, np.clip(level + low, *bounds), np.clip(level + high, *bounds))
     return found

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from headatlas.cells import Cell, Result
 from headatlas.errors import UsageError, unknown
+from headatlas.heads import Edit
 from headatlas.methods.work import Work
 from headatlas.scoring import Batch, Option, make_batches
 from headatlas.stats import Array
@@ -101,7 +102,7 @@ def read_batch(work: Work, batch: Batch, reading: Reading, free: Batch | None) -
     return {"features": sums.flatten(1).numpy()}
 
 
-def _at(rows: Tensor, positions: Tensor):  # type: ignore[no-untyped-def]
+def _at(rows: Tensor, positions: Tensor) -> Edit:
     return lambda _, z: z[rows.to(z.device), positions.to(z.device)]
 
 

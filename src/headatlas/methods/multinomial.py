@@ -31,7 +31,7 @@ class Standard:
 class Rotated:
     """Features in the basis of their own principal directions, where the bound of the Hessian is diagonal.
 
-    `basis` is [problem, dim, rank]; `values` [problem, example, rank]; `power` [problem, rank], the mean square of each.
+    `basis` is [problem, dim, rank]; `values` [problem, example, rank]; `power` [problem, rank], their mean squares.
     """
 
     basis: Tensor
@@ -62,7 +62,7 @@ def fit(
     Stops where the largest entry of the gradient has fallen to `tolerance` of what it was at the start.
 
     The Hessian is at most half the features' second moments (Boehning 1992), which is diagonal here: each step
-    minimises that bound, with Nesterov's momentum, restarted where it would climb. Convex, so the start is of no matter.
+    minimises that bound, with Nesterov's momentum, restarted where it would climb. Convex: any start leads there.
     """
     problems, n, rank = rotated.values.shape
     labellings, _, classes = targets.shape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -55,7 +55,7 @@ def against_null(summary: Summary, null: Array) -> Summary:
     return Summary(summary.mean, summary.stderr, 2 * stats.t.sf(t, draws - 1), summary.groups)
 
 
-def diagnostics(data: ProbeData, fits: Fits, texts: dict[str, Sequence[Example]]) -> list[Diagnostic]:
+def diagnostics(data: ProbeData, fits: Fits, texts: Mapping[str, Sequence[Example]]) -> list[Diagnostic]:
     """Accuracy with its interval and its controls, stability, and the sorted curve with its null band."""
     right = data.labels["evaluate"]
     groups = data.groups["evaluate"].tolist()
@@ -81,7 +81,7 @@ def _share(metric: str, hits: Array, groups: list[str], task: str | None = None,
     return Diagnostic(NAME, metric, float(hits.mean()), task, seed, low=low, high=high)
 
 
-def _text(data: ProbeData, hits: Array, texts: dict[str, Sequence[Example]]) -> list[Diagnostic]:
+def _text(data: ProbeData, hits: Array, texts: Mapping[str, Sequence[Example]]) -> list[Diagnostic]:
     """The same question put to classifiers that see only the text, with the same splits; the gain over the better."""
     groups = data.groups["evaluate"].tolist()
     found, by_text = [], []

@@ -105,6 +105,36 @@ def test_patching_with_its_own_values_changes_nothing_and_with_others_replaces_t
     assert not torch.equal(plain, patched)
 
 
+@torch.no_grad()
+def test_adding_to_z_is_patching_with_the_sum(model):
+    with model.capture() as z:
+        plain = model.logits(IDS)
+    generator = torch.Generator().manual_seed(2)
+    for shape in ((2, 9, model.n_heads, model.head_dim), (model.n_heads, model.head_dim), (2, 1, 1, 1)):
+        extra = torch.randn(shape, generator=generator)
+        with model.add({1: extra}):
+            pushed = model.logits(IDS)
+        with model.patch({1: z[1] + extra}):
+            patched = model.logits(IDS)
+        assert torch.equal(pushed, patched)
+        assert (pushed - plain).abs().max() > 1e-3
+    with model.add({0: torch.zeros(model.head_dim), 2: torch.zeros(model.head_dim)}):
+        assert torch.equal(model.logits(IDS), plain)
+
+
+@torch.no_grad()
+def test_what_is_added_reaches_only_its_row_and_what_follows_its_position(model):
+    extra = torch.zeros(2, 9, model.n_heads, model.head_dim)
+    extra[1, 5, 2] = 1.0
+    plain = model.logits(IDS)
+    with model.add({1: extra}):
+        pushed = model.logits(IDS)
+    changed = (pushed - plain).abs().amax(-1) > 1e-5
+    assert not changed[0].any()
+    assert not changed[1, :5].any()
+    assert changed[1, 5]
+
+
 def test_gradients_flow_to_gates_and_to_z(model):
     """d/dg at g = 1 is the sum of z . d/dz, and both agree with a finite difference (in float64, in small steps: the
     router of a mixture of experts jumps)."""
@@ -168,6 +198,7 @@ def test_hooks_are_gone_afterwards_even_after_an_exception(model):
         model.capture(),
         model.gate(torch.zeros(model.shape)),
         model.patch({0: torch.zeros(model.head_dim)}),
+        model.add({0: torch.ones(model.head_dim)}),
         model.only_logits(torch.tensor([0]), torch.tensor([0])),
         model.record_inputs(),
         model.start_at(2, inputs),

@@ -11,6 +11,7 @@ import transformers as hf
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from headatlas.heads import HeadModel
+from headatlas.progress import Reporter
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
 
@@ -85,10 +86,13 @@ def configs() -> dict[str, hf.PretrainedConfig]:
 FAMILIES = tuple(configs())
 
 
-def module(kind: str = "llama-grouped", seed: int = 0) -> Any:
+def module(kind: str = "llama-grouped", seed: int = 0, context: int | None = None) -> Any:
     """A random causal language model with weights large enough that every head matters."""
     torch.manual_seed(seed)
-    built = hf.AutoModelForCausalLM.from_config(configs()[kind]).float().eval().requires_grad_(False)
+    config = configs()[kind]
+    if context is not None:
+        config.max_position_embeddings = context
+    built = hf.AutoModelForCausalLM.from_config(config).float().eval().requires_grad_(False)
     for parameter in built.parameters():
         if parameter.dim() > 1:
             parameter.copy_(torch.randn_like(parameter) * 0.15)
@@ -112,8 +116,8 @@ def tokenizer() -> Any:
     return hf.PreTrainedTokenizerFast(tokenizer_object=raw, eos_token="<end>", pad_token="<end>")
 
 
-def model(kind: str = "llama-grouped", seed: int = 0) -> HeadModel:
-    return HeadModel(module(kind, seed), tokenizer(), name=f"tiny-{kind}")
+def model(kind: str = "llama-grouped", seed: int = 0, context: int | None = None) -> HeadModel:
+    return HeadModel(module(kind, seed, context), tokenizer(), name=f"tiny-{kind}")
 
 
 def save(folder: Path, kind: str = "llama-grouped") -> Path:
@@ -137,3 +141,65 @@ def suite(per_task: int = 24, tasks: tuple[str, ...] = ("Colours", "Numbers")) -
                 )
             )  # fmt: skip
     return Suite("tiny", tuple(examples))
+
+
+COLOURS, NUMBERS = ("red", "blue", "green", "key"), ("one", "two", "three", "four")
+HELPERS = {"Colours": (2, 0), "Numbers": (1, 3)}  # of `planted`
+
+
+def planted(context: int | None = None) -> HeadModel:
+    """A model that says the word of its prompt again: one head copies the colours, another one the numbers.
+
+    Words are basis vectors 0 to 7 of the embedding; the copying heads look everywhere alike, read their own four and
+    write basis vectors 8 to 15, which only the unembedding of the words reads. All others write elsewhere.
+    """
+    made = model("llama", context=context)
+    words = [tokenizer()(f" {word}")["input_ids"][0] for word in COLOURS + NUMBERS]
+    embedding, unembedding = made.module.get_input_embeddings().weight, made.module.get_output_embeddings().weight
+    with torch.no_grad():
+        embedding[:, :16] = 0
+        unembedding[:, :16] = 0
+        for place, word in enumerate(words):
+            embedding[word] = torch.eye(32)[place]
+            unembedding[word, 8 + place] = 1.5
+        for layer in range(made.n_layers):
+            for writer in (made.out_projections[layer], made.layers[layer].mlp.down_proj):
+                writer.weight.mul_(0.3)
+                writer.weight[:16] = 0
+        for first, (layer, head) in zip((0, 4), HELPERS.values(), strict=True):
+            attention, own = made.layers[layer].self_attn, slice(head * made.head_dim, (head + 1) * made.head_dim)
+            attention.q_proj.weight[own] = 0
+            attention.v_proj.weight[own] = 0
+            attention.v_proj.weight[own][:4, first : first + 4] = torch.eye(4)
+            made.out_weight(layer)[head] = 0
+            made.out_weight(layer)[head][:4, 8 + first : 12 + first] = 20 * torch.eye(4)
+    return made
+
+
+def copying(per_task: int = 24) -> Suite:
+    """What the heads of `planted` do: the word of the prompt again. Two examples to a group, several lengths."""
+    fillers = ("the key", "the sum", "in the box", "of", "and", "is")
+    examples = []
+    for task, words in (("Colours", COLOURS), ("Numbers", NUMBERS)):
+        for i in range(per_task):
+            word, filler = words[i % 4], fillers[i // 4 % 6].replace("key", "box" if task == "Colours" else "key")
+            wrong = [other for other in words if other != word][: 1 + i % 3]
+            examples.append(
+                Example(
+                    id=f"{task}-{i}", task=task, group=f"{task}/{i // 2}",
+                    prompt=f"{filler}{' is in the box and' * (i % 3)}{' of' * (i // 24)} {word} is",
+                    answer=f" {word}", distractors=tuple(f" {other}" for other in wrong),
+                )
+            )  # fmt: skip
+    return Suite("copying", tuple(examples))
+
+
+class Listener(Reporter):
+    """Keeps what is said instead of printing it."""
+
+    def __init__(self) -> None:
+        super().__init__(quiet=True)
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.said.append(text)

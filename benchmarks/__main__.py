@@ -1,13 +1,13 @@
-"""`make bench`, or `python -m benchmarks forward ablation start quick` for some of them."""
+"""`make bench`, or `python -m benchmarks forward ablation probe start quick` for some of them."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import ablation, forward, quick, start
+from benchmarks import ablation, forward, probe, quick, start
 from headatlas.models import load
 
-ON_MODEL = {"forward": forward.run, "ablation": ablation.run}
+ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run}
 ALONE = {"start": start.run, "quick": quick.run}
 
 if __name__ == "__main__":

@@ -1,0 +1,48 @@
+"""What the probe costs: reading features against the bare forward pass, and fitting with its null."""
+
+from __future__ import annotations
+
+import resource
+import tempfile
+from pathlib import Path
+
+import torch
+
+from benchmarks.clock import interleaved, report, seconds
+from headatlas.cells import Runner
+from headatlas.heads import HeadModel
+from headatlas.methods.features import Reading, read_batch
+from headatlas.methods.probe_data import ProbeData
+from headatlas.methods.probe_linear import fit_linear
+from headatlas.methods.work import Work
+from headatlas.progress import Reporter
+from headatlas.scoring import Encoder
+from headatlas.suites.cognitive import cognitive
+
+SHUFFLES = 20
+
+
+def run(model: HeadModel) -> None:
+    suite = cognitive()
+    with tempfile.TemporaryDirectory() as folder:
+        work = Work(model, suite.split(), Runner(Path(folder), Reporter(quiet=True)), Encoder(model))
+        batches = [batch for task in work.tasks for batch in work.batches(task, "choose")[::6]]
+        tokens = sum(batch.ids.numel() for batch in batches)
+
+        def bare() -> None:
+            for batch in batches:
+                with torch.inference_mode(), model.only_logits(batch.rows, batch.positions):
+                    model.logits(batch.ids)
+
+        def reading() -> None:
+            for batch in batches:
+                read_batch(work, batch, Reading(), None)
+
+        plain, read = interleaved([bare, reading], repeats=3)
+        report(f"features, {tokens} tokens: against the bare forward pass", read / plain, "x", "at most 1.3")
+        data = ProbeData.of(work, Reading())
+        rows = sum(len(labels) for labels in data.labels.values())
+        spent = seconds(lambda: fit_linear(work, data, SHUFFLES, seeds=1))
+    report(f"linear probe, {rows} examples, {SHUFFLES} shuffled refits", spent, "s", "below 90")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+    report("features and probe: peak memory of this process", peak, "GB", "below 3")

@@ -158,7 +158,7 @@ def _denser(maps: Sequence[TaskMap], i: int, shares: Array, drawn: Array, cut: f
     own, draws = float(_from_the_rest(shares, i)), _from_the_rest(drawn, i)
     task, rest = _names(maps, i)
     shown = (
-        f"{percent(float(shares[i]))} of its heads are larger than {cut:.2g} (the strongest tenth of all maps), against "
+        f"{percent(float(shares[i]))} of its heads are larger than {cut:.2g} (the strongest tenth of all), against "
         f"{percent(float(shares[i]) - own)} for {rest}"
     )
     how = "denser" if own > 0 else "less dense"

@@ -16,7 +16,7 @@ from scipy import stats
 from headatlas.stats import Array
 
 BANK = 64  # posterior draws of a map; nulls pick among them
-ZERO_WEIGHT = 10.0  # pseudo-heads without an effect: in doubt there is none
+ZERO_WEIGHT = 1.0  # pseudo-heads without an effect: in doubt there is none
 
 
 def effect_draws(value: Array, stderr: Array, rng: np.random.Generator) -> np.ndarray:

@@ -54,7 +54,8 @@ class Nulls:
     def trend(self, usual: np.ndarray) -> Draws:
         """Normal effects so wide that the layer's median |value| is `usual` [n]; noise with the tails of its df."""
         found = self.map
-        usual_noise = np.array([np.median(found.stderr[found.layer == layer]) for layer in found.layer])
+        layers, place = np.unique(found.layer, return_inverse=True)
+        usual_noise = np.array([np.median(found.stderr[found.layer == layer]) for layer in layers])[place]
         width = np.sqrt(np.maximum(0.0, (usual / 0.6745) ** 2 - usual_noise**2))
         tails = self._normal()
         if np.isfinite(found.df):

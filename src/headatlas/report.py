@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from headatlas.agreement import agreement, stability
-from headatlas.competence import COMPETENT
 from headatlas.files import write_bytes
 from headatlas.markdown import interval, number, plain, table
 from headatlas.patterns import find_patterns
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from headatlas.patterns import Finding
 
 STRONGEST = 5
+COMPETENT = "competent"  # the verdict of `headatlas.competence`, which loads torch
 
 
 def write_report(atlas: Atlas, method: str | None = None, findings: Sequence[Finding] | None = None) -> Path:
@@ -52,8 +52,8 @@ def _run(atlas: Atlas) -> list[str]:
     run, model = atlas.run, atlas.run["model"]
     kv = f" on {model['kv_heads']} kv heads" if model.get("kv_heads", model["heads"]) != model["heads"] else ""
     facts = [
-        f"Model: {plain(model['name'])} ({plain(model['type'])}), {model['layers']} layers of {model['heads']} heads{kv},"
-        f" {model['dtype']} on {model['device']}, fingerprint {model['fingerprint']}."
+        f"Model: {plain(model['name'])} ({plain(model['type'])}), {model['layers']} layers of {model['heads']} heads"
+        f"{kv}, {model['dtype']} on {model['device']}, fingerprint {model['fingerprint']}."
     ]
     suite, settings = run.get("suite", {}), run.get("settings", {})
     if suite:
@@ -198,8 +198,8 @@ def _agreement(atlas: Atlas) -> list[str]:
         lines += [
             "## Stability",
             "Rank correlations: between seeds, as measured; with as many new examples and between two halves of the "
-            "examples, as the standard errors imply if heads err independently. Last: how many of the 10 strongest heads "
-            "new examples would give again.",
+            "examples, as the standard errors imply if heads err independently. Last: how many of the 10 strongest "
+            "heads new examples would give again.",
             table(("method", "measure", "task", "between seeds", "new examples", "halves", "same of 10"), cells),
         ]
     return lines

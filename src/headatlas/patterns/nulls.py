@@ -34,7 +34,7 @@ class Nulls:
     @cached_property
     def anywhere(self) -> Draws:
         """Effects exchanged between all heads: where a head is says nothing about its effect."""
-        return self.rng.permuted(self._picked(), axis=1) + self.noise()
+        return self.rng.permuted(self._picked(), axis=1) + self.noise
 
     @cached_property
     def within_layers(self) -> Draws:
@@ -43,13 +43,13 @@ class Nulls:
         for layer in np.unique(self.map.layer):
             own = self.map.layer == layer
             drawn[:, own] = self.rng.permuted(drawn[:, own], axis=1)
-        return drawn + self.noise()
+        return drawn + self.noise
 
     def dense(self) -> Draws:
         """All heads take part: normal effects, of the map's total size."""
         found = self.map
         width = np.sqrt(max(0.0, float(np.mean(found.value**2 - found.stderr**2))))
-        return self._normal() * np.float32(width) + self.noise()
+        return self._normal() * np.float32(width) + self.noise
 
     def trend(self, usual: np.ndarray) -> Draws:
         """Normal effects so wide that the layer's median |value| is `usual` [n]; noise with the tails of its df."""
@@ -63,7 +63,9 @@ class Nulls:
             tails /= np.sqrt(self.rng.standard_gamma(shape, tails.shape, dtype=np.float32) / shape)
         return self._normal() * width.astype(np.float32) + tails * found.stderr.astype(np.float32)
 
+    @cached_property
     def noise(self) -> Draws:
+        """One for all nulls of the map: they are never compared with each other."""
         return self._normal() * self.map.stderr.astype(np.float32)
 
     def _picked(self) -> Draws:

@@ -13,7 +13,7 @@ from headatlas.patterns.nulls import WITHIN_LAYERS, Nulls
 from headatlas.patterns.words import band
 from headatlas.stats import Array
 
-WINDOWS = (2, 3, 5, 7)
+WINDOWS = (2, 3, 5)
 
 
 def hot_spot(nulls: Nulls) -> Statement:
@@ -53,15 +53,15 @@ def hot_spot(nulls: Nulls) -> Statement:
     )
 
 
-def _corner_sums(grid: Array) -> Array:
+def _corner_sums(grid: np.ndarray) -> np.ndarray:
     """Sums over all heads above and to the left, [draw, layer + 1, head + 1]."""
-    sums = np.zeros((len(grid), grid.shape[1] + 1, grid.shape[2] + 1))
+    sums = np.zeros((len(grid), grid.shape[1] + 1, grid.shape[2] + 1), dtype=grid.dtype)
     np.cumsum(grid, axis=1, out=sums[:, 1:, 1:])
     np.cumsum(sums[:, 1:, 1:], axis=2, out=sums[:, 1:, 1:])
     return sums
 
 
-def _windows(sums: Array, side: int) -> Array:
+def _windows(sums: np.ndarray, side: int) -> np.ndarray:
     """The sum in every square window, by its first layer and head."""
     return sums[:, side:, side:] - sums[:, :-side, side:] - sums[:, side:, :-side] + sums[:, :-side, :-side]
 

@@ -139,3 +139,13 @@ def test_wrong_questions(tmp_path):
         find_patterns(atlas, measure="interference")
     with pytest.raises(HeadAtlasError, match="draws=5"):
         find_patterns(atlas, draws=5)
+
+
+def test_a_small_shift_is_called_slight(tmp_path):
+    shape = (40, 64)
+    rng = np.random.default_rng(0)
+    growing = 1 + 0.1 * np.arange(40)[:, None] / 39
+    atlas = write_atlas(tmp_path / "atlas", [measured(10 * growing * rng.choice([-1, 1], shape), 1.0, rng)])
+    (one,) = [finding for finding in find_patterns(atlas, draws=200) if finding.kind == "depth"]
+    assert one.supported and 0 < one.effect < 0.02
+    assert one.statement.startswith("Task lies slightly late: ")

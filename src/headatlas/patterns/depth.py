@@ -7,7 +7,7 @@ import numpy as np
 from headatlas.patterns.finding import Statement
 from headatlas.patterns.maps import TaskMap
 from headatlas.patterns.nulls import ANYWHERE, Nulls
-from headatlas.patterns.words import band, percent
+from headatlas.patterns.words import band, percent, slightly
 from headatlas.stats import Array
 
 
@@ -52,7 +52,7 @@ def _centre(found: TaskMap, observed: Array, drawn: Array) -> Statement:
     return Statement(
         "depth",
         (found.task,),
-        f"{found.task} lies {'late' if shift > 0 else 'early'}: {shown}.",
+        f"{found.task} lies {slightly(shift / last)}{'late' if shift > 0 else 'early'}: {shown}.",
         f"{found.task} is not shown to lie early or late: {shown}.",
         value=own,
         effect=shift / last,
@@ -67,14 +67,15 @@ def _spread(found: TaskMap, observed: Array, drawn: Array) -> Statement:
     own, draws = float(spread(observed)), spread(drawn)
     expected = float(draws.mean())
     shown = f"its mass has a standard deviation of {own:.1f} layers about its centre, heads in random order give {band(draws)}"  # noqa: E501
-    how = "is concentrated in depth" if own < expected else "is drawn apart in depth, towards both ends"
+    effect = own / expected - 1 if expected > 0 else 0.0
+    where = "concentrated in depth" if effect < 0 else "drawn apart in depth, towards both ends"
     return Statement(
         "spread",
         (found.task,),
-        f"{found.task} {how}: {shown}.",
+        f"{found.task} is {slightly(effect)}{where}: {shown}.",
         f"{found.task} is neither shown to be concentrated in depth nor drawn apart: {shown}.",
         value=own,
-        effect=own / expected - 1 if expected > 0 else 0.0,
+        effect=effect,
         null=ANYWHERE,
         observed=own,
         draws=draws,

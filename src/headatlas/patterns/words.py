@@ -26,5 +26,10 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.1 or share == 0 else f"{100 * share:.1f} %"
 
 
+def slightly(effect: float) -> str:
+    """A shift may be sure and yet too small to matter: below a fiftieth of the whole it is called slight."""
+    return "slightly " if abs(effect) < 0.02 else ""
+
+
 def count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")

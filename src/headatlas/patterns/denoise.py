@@ -46,8 +46,7 @@ def _posterior(value: Array, stderr: Array, widths: Array) -> Array:
     likelihood = np.exp(log - log.max(axis=1, keepdims=True))
     weights = np.full(len(widths), 1 / len(widths))
     for _ in range(200):
-        joint = likelihood * weights
-        counts = (joint / joint.sum(axis=1, keepdims=True)).sum(axis=0)
+        counts = weights * (likelihood.T @ (1 / (likelihood @ weights)))
         counts[0] += ZERO_WEIGHT
         updated = counts / counts.sum()
         if np.abs(updated - weights).max() < 1e-5:

@@ -44,6 +44,12 @@ class TaskMap:
     def q(self) -> Array:
         return q_values(self.p)
 
+    @cached_property
+    def by_layer(self) -> list[slice]:
+        """The places of every measured layer: the arrays are in order of layers."""
+        starts = np.flatnonzero(np.diff(self.layer, prepend=-1))
+        return [slice(a, b) for a, b in zip(starts, [*starts[1:], len(self.layer)], strict=True)]
+
     @property
     def has_p(self) -> bool:
         return bool(np.isfinite(self.p).any())

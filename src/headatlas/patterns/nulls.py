@@ -40,9 +40,8 @@ class Nulls:
     def within_layers(self) -> Draws:
         """Effects exchanged between the heads of a layer: the layer profile stays, the rest is chance."""
         drawn = self._picked()
-        for layer in np.unique(self.map.layer):
-            own = self.map.layer == layer
-            drawn[:, own] = self.rng.permuted(drawn[:, own], axis=1)
+        for own in self.map.by_layer:
+            self.rng.permuted(drawn[:, own], axis=1, out=drawn[:, own])
         return drawn + self.noise
 
     def dense(self) -> Draws:
@@ -54,8 +53,8 @@ class Nulls:
     def trend(self, usual: np.ndarray) -> Draws:
         """Normal effects so wide that the layer's median |value| is `usual` [n]; noise with the tails of its df."""
         found = self.map
-        layers, place = np.unique(found.layer, return_inverse=True)
-        usual_noise = np.array([np.median(found.stderr[found.layer == layer]) for layer in layers])[place]
+        place = np.unique(found.layer, return_inverse=True)[1]
+        usual_noise = np.array([np.median(found.stderr[own]) for own in found.by_layer])[place]
         width = np.sqrt(np.maximum(0.0, (usual / 0.6745) ** 2 - usual_noise**2))
         tails = self._normal()
         if np.isfinite(found.df):

@@ -108,9 +108,8 @@ def _alike(kind: str, found: TaskMap, who: str, own: float, draws: Array) -> Sta
 def _standing(found: TaskMap, size: Array) -> Array:
     """Log size of every head less the mean of its layer, on the grid; logs keep single heads from deciding alone."""
     middle = np.median(found.size[found.size > 0])
-    standing = np.log1p(size / middle).astype(np.float32)
-    for layer in np.unique(found.layer):
-        own = found.layer == layer
+    standing = np.log1p(size.astype(np.float32) / np.float32(middle))
+    for own in found.by_layer:
         standing[:, own] -= standing[:, own].mean(axis=1, keepdims=True)
     return found.grid(standing)
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from headatlas.heads import HeadModel
     from headatlas.mapping import map_heads as map
     from headatlas.models import load
+    from headatlas.patterns import Finding, find_patterns
+    from headatlas.report import write_report
     from headatlas.suites import load_suite
     from headatlas.suites.example import Example
     from headatlas.suites.suite import Suite
@@ -28,18 +30,21 @@ _PUBLIC = {
     "Atlas": "headatlas.atlas:Atlas",
     "Example": "headatlas.suites.example:Example",
     "Family": "headatlas.families:Family",
+    "Finding": "headatlas.patterns:Finding",
     "HeadAtlasError": "headatlas.errors:HeadAtlasError",
     "HeadModel": "headatlas.heads:HeadModel",
     "Suite": "headatlas.suites.suite:Suite",
     "alias": "headatlas.families:alias",
+    "find_patterns": "headatlas.patterns:find_patterns",
     "load": "headatlas.models:load",
     "load_suite": "headatlas.suites:load_suite",
     "map": "headatlas.mapping:map_heads",
     "register_family": "headatlas.families:register_family",
     "verify": "headatlas.verifying:verify",
+    "write_report": "headatlas.report:write_report",
 }
 __version__ = "0.1.0"
-__all__ = ["Atlas", "Example", "Family", "HeadAtlasError", "HeadModel", "Suite", "alias", "load", "load_suite", "map", "register_family", "verify"]  # fmt: skip # noqa: E501
+__all__ = ["Atlas", "Example", "Family", "Finding", "HeadAtlasError", "HeadModel", "Suite", "alias", "find_patterns", "load", "load_suite", "map", "register_family", "verify", "write_report"]  # fmt: skip # noqa: E501
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,43 @@
+"""headatlas report: what an atlas shows, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def run(
+    atlas: Annotated[Path, typer.Argument(help="The atlas folder.")],
+    method: Annotated[str | None, typer.Option(help="Which maps; the most complete ones by default.")] = None,
+    seed: Annotated[int, typer.Option(help="The seed of the null draws.", min=0)] = 0,
+    draws: Annotated[int, typer.Option(help="Draws of every null.", min=20)] = 1000,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Also print report.html as report.pdf, with Chromium.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Write report.md: competence, strongest heads, evidence, patterns found and not supported, limits.
+
+    Example: headatlas report atlas --pdf
+    """
+    import json
+    from dataclasses import asdict
+
+    from headatlas.atlas import Atlas
+    from headatlas.patterns import find_patterns
+    from headatlas.report import write_report
+
+    opened = Atlas(atlas)
+    findings = find_patterns(opened, method, seed=seed, draws=draws)
+    path = write_report(opened, method, findings)
+    printed = None
+    if pdf:
+        from headatlas.browser import print_pdf
+
+        printed = print_pdf(opened.path / "report.html", opened.path / "report.pdf")
+    if json_:
+        typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+        return
+    typer.echo(path)
+    if printed is not None:
+        typer.echo(printed)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,14 +11,14 @@ import torch
 from torch import Tensor
 
 from headatlas.bootstrap import bootstrap_interval
-from headatlas.cells import Cell, Result
+from headatlas.cells import Result
 from headatlas.errors import UsageError, unknown
-from headatlas.methods.descent import Descent, descend
+from headatlas.methods.descent import Descent
+from headatlas.methods.gate_cells import Kept, Masks, Problem, Wanted, held_out_nll, held_out_tokens, run_cells
 from headatlas.methods.gate_consistency import consistency
-from headatlas.methods.gated_nll import TaskLoss, batches_of, fits_at_once, nll, token_counts
+from headatlas.methods.gated_nll import TaskLoss, batches_of
 from headatlas.methods.work import Diagnostic, HeadMap, Measured, Work
 from headatlas.roles import OPEN, roles
-from headatlas.scoring import Batch
 from headatlas.stats import Array, Summary
 
 # The sign of lambda in each stage: the penalty is -lambda * mean(logit), so a positive lambda rewards open gates.
@@ -65,161 +64,100 @@ class Gate(Descent):
 
     def measure(self, work: Work) -> Measured:
         tasks = [task for task in work.tasks if not self.tasks or task in self.tasks]
-        plans = {task: Plan(work, task, self) for task in tasks}
-        seeds = range(self.seeds)
-        base = _run(
-            work, "Gates", {task: plan.cells([(s, "base", 0.0) for s in seeds]) for task, plan in plans.items()}
-        )
-        wanted = [(s, stage, sign * self.strength) for s in seeds for stage, sign in STAGES.items() if sign]
-        urged = _run(
-            work,
-            "Gates, open and closed",
-            {task: plan.cells(wanted, _logits(base[task])) for task, plan in plans.items()},
-        )
-        measured = [self._report(plan, base[task] | urged[task]) for task, plan in plans.items()]
+        measured = [self._report(work, task, fits) for task, fits in self.fits(work, tasks, [self.strength]).items()]
         return Measured(
             [map_ for own in measured for map_ in own.maps], [entry for own in measured for entry in own.diagnostics]
         )
 
-    def _report(self, plan: Plan, fits: Mapping[FitKey, Kept]) -> Measured:
+    def fits(self, work: Work, tasks: Sequence[str], strengths: Sequence[float]) -> dict[str, dict[Wanted, Kept]]:
+        """All stages of every task and seed; from each base one pair of fits for every strength."""
+        problems = {task: self._problem(work, task) for task in tasks}
+        first = [Wanted(seed, "base", 0.0) for seed in range(self.seeds)]
+        base = run_cells(
+            work,
+            "Gates",
+            {
+                task: problem.cells(work, first, lambda fit: self.start(work.model.shape, fit.seed), self)
+                for task, problem in problems.items()
+            },
+        )
+        second = [
+            Wanted(seed, stage, sign * strength)
+            for seed in range(self.seeds)
+            for strength in strengths
+            for stage, sign in STAGES.items()
+            if sign
+        ]
+        for fit in second:
+            check_stage(fit.stage, fit.strength)
+        urged = run_cells(
+            work,
+            "Gates, urged to open or to close",
+            {task: problem.cells(work, second, _starts(base[task]), self) for task, problem in problems.items()},
+        )
+        return {task: base[task] | urged[task] for task in tasks}
+
+    def _problem(self, work: Work, task: str) -> Problem:
+        fit, choose = (batches_of(work, task, split, self.batch) for split in ("fit", "choose"))
+        loss = TaskLoss(work.model, fit, choose, self.checkpoint)
+        return Problem("gate", f"task {task!r}", loss, [fit], choose, {})
+
+    def held_out(
+        self, work: Work, task: str, fits: Sequence[Sequence[Kept]]
+    ) -> tuple[Diagnostic, list[dict[str, Diagnostic]]]:
+        """Mean likelihood of an answer token on `evaluate`: of the full model, and under each of MASKS for every entry
+        of `fits`, which holds the three stages."""
+        open_gates = Masks(torch.ones(1, *work.model.shape), "open")
+        masks = [Masks(_masks(stages), [kept.key for kept in stages]) for stages in fits]
+        (full, *masked) = held_out_nll(work, task, [open_gates, *masks], "Gates on held-out examples")
+        tokens, groups = held_out_tokens(work, task), work.groups(task, "evaluate")
+
+        def entry(metric: str, seed: int, sums: Array) -> Diagnostic:
+            low, high = bootstrap_interval(sums[:, None], groups, tokens)
+            value = float(sums.sum() / tokens.sum())
+            return Diagnostic(self.name, metric, value, task, seed, None, float(low[0]), float(high[0]))
+
+        return entry("full_nll", 0, full[0]), [
+            {mask: entry(f"{mask}_nll", place, sums) for mask, sums in zip(MASKS, own, strict=True)}
+            for place, own in enumerate(masked)
+        ]
+
+    def _report(self, work: Work, task: str, fits: Mapping[Wanted, Kept]) -> Measured:
         """Maps and diagnostics of one task."""
-        work, task, seeds = plan.work, plan.task, range(self.seeds)
-        of = {(seed, stage): kept for (seed, stage, _), kept in fits.items()}
-        (full, *masked), tokens = plan.held_out([[of[seed, stage] for stage in STAGES] for seed in seeds])
-        groups = work.groups(task, "evaluate")
-        found = [_nll("full_nll", task, 0, full, tokens, groups)]
-        maps, facilitation, sufficient = [], [], []
-        for seed in seeds:
-            gates = {stage: _sigmoid(of[seed, stage].result["logits"]) for stage in STAGES}
-            measures = roles(gates["plus"], gates["minus"])
+        of = {(fit.seed, fit.stage): kept for fit, kept in fits.items()}
+        full, held = self.held_out(work, task, [[of[seed, stage] for stage in STAGES] for seed in range(self.seeds)])
+        found, maps, circuits, sufficient = [full], [], [], []
+        for seed, own in enumerate(held):
+            measures = roles(*(gates_of(of[seed, stage]) for stage in ("plus", "minus")))
             maps += [_map(measure, task, seed, work, values) for measure, values in measures.items()]
-            facilitation.append(measures["facilitation"].ravel())
-            for mask, values in zip(MASKS, masked[seed], strict=True):
-                found.append(_nll(f"{mask}_nll", task, seed, values[None], tokens, groups))
-            sufficient.append(found[-1].value <= found[0].value + self.sufficient)
+            circuits.append(measures["facilitation"].ravel() > OPEN)
+            sufficient.append(own["minus_binary"].value <= full.value + self.sufficient)
+            found += own.values()
             for stage in STAGES:
                 found += _course(task, seed, stage, of[seed, stage].result)
-        circuits = np.stack(facilitation) > OPEN
-        found += consistency(circuits, sufficient, work.model.shape).diagnostics(self.name, task)
+        found += consistency(np.stack(circuits), sufficient, work.model.shape).diagnostics(self.name, task)
         return Measured(maps, found)
 
 
-FitKey = tuple[int, str, float]  # seed, stage, lambda
+def gates_of(kept: Kept) -> Array:
+    """The gates [layer, head] of a finished fit."""
+    return torch.sigmoid(torch.from_numpy(np.array(kept.result["logits"]))).numpy()
 
 
-@dataclass(frozen=True)
-class Kept:
-    """The result of a finished fit and the key of its cell."""
-
-    key: str
-    result: Result
+def _starts(base: Mapping[Wanted, Kept]) -> Callable[[Wanted], Tensor]:
+    logits = {fit.seed: torch.from_numpy(np.array(kept.result["logits"])) for fit, kept in base.items()}
+    return lambda fit: logits[fit.seed]
 
 
-class Plan:
-    """The fits of one task: their data, their cells, and the score of the finished masks."""
-
-    def __init__(self, work: Work, task: str, settings: Descent):
-        self.work, self.task, self.settings = work, task, settings
-        self.fit = batches_of(work, task, "fit", settings.batch)
-        self.choose = batches_of(work, task, "choose", settings.batch)
-        self.loss = TaskLoss(work.model, self.fit, self.choose, settings.checkpoint)
-
-    def cells(self, wanted: Sequence[FitKey], base: Mapping[int, Tensor] | None = None) -> dict[FitKey, Cell]:
-        """A cell for each fit. Fits that share a batch are computed together, once, and written one by one."""
-        for _, stage, strength in wanted:
-            check_stage(stage, strength)
-        room = fits_at_once(self.fit)
-        cells: dict[FitKey, Cell] = {}
-        for first in range(0, len(wanted), room):
-            cells |= self._together(wanted[first : first + room], base)
-        return cells
-
-    def _together(self, group: Sequence[FitKey], base: Mapping[int, Tensor] | None) -> dict[FitKey, Cell]:
-        shape, settings = self.work.model.shape, self.settings
-
-        @cache
-        def fitted() -> list[Result]:
-            starts = [settings.start(shape, seed) if base is None else base[seed] for seed, _, _ in group]
-            names = [f"task {self.task!r}, seed {seed}, stage {stage}" for seed, stage, _ in group]
-            fits = descend(self.loss, torch.stack(starts), [strength for _, _, strength in group], settings, names)
-            return [fit.result() for fit in fits]
-
-        # Rounding depends on what shares a batch, so that is part of what a result depends on.
-        inputs = self.work.inputs("gate", **self.described(), together=[list(key) for key in group])
-        # A step costs a forward and a backward, a look a forward.
-        tokens = settings.steps * (2 + 1 / settings.check) * max(batch.ids.numel() for batch in self.fit)
-        return {
-            key: Cell(inputs | {"fit": list(key)}, lambda place=place: fitted()[place], round(tokens))  # type: ignore[misc]
-            for place, key in enumerate(group)
-        }
-
-    def described(self) -> dict[str, object]:
-        """What every fit of the task depends on besides its seed, its stage and its lambda."""
-        settings = {key: value for key, value in asdict(self.settings).items() if key in SETTINGS}
-        data = {split: [batch.key for batch in own] for split, own in (("fit", self.fit), ("choose", self.choose))}
-        return {"data": data, "settings": settings}
-
-    def held_out(self, fits: Sequence[Sequence[Kept]]) -> tuple[list[Array], Array]:
-        """On `evaluate`: the likelihoods of the full model [1, example], then for every seed those under each of MASKS
-        [mask, example], all summed over tokens; and the number of tokens [example]."""
-        work, task = self.work, self.task
-        batches = work.batches(task, "evaluate")
-        keys = [batch.key for batch in batches]
-        full = torch.ones(1, *work.model.shape)
-        cells = [self._scored(batches, full, work.inputs("gated", batches=keys, gates="open"))]
-        for stages in fits:
-            inputs = work.inputs("gated", batches=keys, gates=[kept.key for kept in stages], masks=MASKS)
-            cells.append(self._scored(batches, _masks(*(kept.result["logits"] for kept in stages)), inputs))
-        results = work.runner.run("Gates on held-out examples", cells)
-        tokens = work.per_example(task, "evaluate", [token_counts(batch).numpy() for batch in batches])
-        return [work.per_example(task, "evaluate", [result["nll"]]).T for result in results], tokens
-
-    def _scored(self, batches: Sequence[Batch], gates: Tensor, inputs: Mapping[str, object]) -> Cell:
-        model = self.work.model
-
-        @torch.inference_mode()
-        def compute() -> Result:
-            return {"nll": torch.cat([nll(model, batch, gates) for batch in batches], 1).T.contiguous().numpy()}
-
-        return Cell(inputs, compute, len(gates) * sum(batch.ids.numel() for batch in batches))
-
-
-# The settings that numbers of a fit depend on; how many seeds there are is not one of them.
-SETTINGS = tuple(key for key in Descent.__dataclass_fields__ if key not in ("seeds", "checkpoint"))
-
-
-def _run(work: Work, title: str, cells: Mapping[str, Mapping[FitKey, Cell]]) -> dict[str, dict[FitKey, Kept]]:
-    results = iter(work.runner.run(title, [cell for own in cells.values() for cell in own.values()]))
-    return {task: {key: Kept(cell.key, next(results)) for key, cell in own.items()} for task, own in cells.items()}
-
-
-def _logits(fits: Mapping[FitKey, Kept]) -> dict[int, Tensor]:
-    return {seed: torch.from_numpy(np.array(kept.result["logits"])) for (seed, _, _), kept in fits.items()}
-
-
-def _masks(base: Array, plus: Array, minus: Array) -> Tensor:
-    """The gates of MASKS [mask, layer, head]."""
-    soft = {
-        name: torch.sigmoid(torch.from_numpy(np.array(x))) for name, x in zip(STAGES, (base, plus, minus), strict=True)
-    }
-    hard = {name: (gates > OPEN).double() for name, gates in soft.items()}
-    return torch.stack([soft["base"], soft["plus"], hard["plus"], soft["minus"], hard["minus"]])
-
-
-def _sigmoid(logits: Array) -> Array:
-    return torch.sigmoid(torch.from_numpy(np.array(logits))).numpy()
+def _masks(stages: Sequence[Kept]) -> Tensor:
+    """The gates of MASKS [mask, layer, head], from the three stages."""
+    base, plus, minus = (torch.from_numpy(gates_of(kept)) for kept in stages)
+    return torch.stack([base, plus, (plus > OPEN).double(), minus, (minus > OPEN).double()])
 
 
 def _map(measure: str, task: str, seed: int, work: Work, values: Array) -> HeadMap:
     missing = np.full(values.size, np.nan)
     return HeadMap(Gate.name, measure, task, seed, work.heads, Summary(values.ravel(), missing, missing, 0))
-
-
-def _nll(metric: str, task: str, seed: int, sums: Array, tokens: Array, groups: Sequence[str]) -> Diagnostic:
-    """Mean over tokens of likelihoods [1, example], with its interval."""
-    low, high = bootstrap_interval(sums.T, groups, tokens)
-    value = float(sums.sum() / tokens.sum())
-    return Diagnostic(Gate.name, metric, value, task, seed, None, float(low[0]), float(high[0]))
 
 
 def _course(task: str, seed: int, stage: str, result: Result) -> list[Diagnostic]:

@@ -10,22 +10,22 @@ import torch
 from torch import Tensor
 
 from headatlas.errors import HeadAtlasError
-from headatlas.heads import HeadModel
+from headatlas.heads import Baseline, HeadModel
 from headatlas.methods.work import Work
-from headatlas.scoring import BATCH_TOKENS, Batch, make_batches
+from headatlas.scoring import Batch, make_batches
 
 ORDER_SEED = 7  # of the order in which batches are visited: the same for all seeds, which are independent starts
 # Takes the summed negative log-likelihood of every answer [fit, example]; returns a loss [fit].
 Reduce = Callable[[Tensor], Tensor]
 
 
-def nll(model: HeadModel, batch: Batch, gates: Tensor) -> Tensor:
+def nll(model: HeadModel, batch: Batch, gates: Tensor, baseline: Baseline | None = None) -> Tensor:
     """Negative log-likelihood of every answer [fit, example], summed over its tokens, under gates [fit, layer, head].
 
     Each fit has its own copy of the batch, and each row the gates of its fit.
     """
     copies = len(gates)
-    with model.gate(gates.repeat_interleave(batch.size, 0)):
+    with model.gate(gates.repeat_interleave(batch.size, 0), baseline):
         logprobs, _ = batch.repeat(copies).score(model)
     return -logprobs.view(copies, batch.size)
 
@@ -96,8 +96,3 @@ def batches_of(work: Work, task: str, split: str, size: int) -> list[Batch]:
     chunks = np.array_split(np.arange(len(encoded)), -(-len(encoded) // size))
     longest = max(len(options[0].tokens) for options in encoded)
     return [batch for own in chunks for batch in make_batches([encoded[i] for i in own], size * longest)]
-
-
-def fits_at_once(batches: Sequence[Batch]) -> int:
-    """How many fits share a forward: as many copies of a batch as keep the matrix units busy, and no more."""
-    return max(1, BATCH_TOKENS // max(batch.ids.numel() for batch in batches))

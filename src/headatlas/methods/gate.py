@@ -64,15 +64,18 @@ class Gate(Descent):
 
     def measure(self, work: Work) -> Measured:
         tasks = [task for task in work.tasks if not self.tasks or task in self.tasks]
-        measured = [self._report(work, task, fits) for task, fits in self.fits(work, tasks, [self.strength]).items()]
+        fits = self.fits(work, tasks, [self.strength], range(self.seeds))
+        measured = [self._report(work, task, own) for task, own in fits.items()]
         return Measured(
             [map_ for own in measured for map_ in own.maps], [entry for own in measured for entry in own.diagnostics]
         )
 
-    def fits(self, work: Work, tasks: Sequence[str], strengths: Sequence[float]) -> dict[str, dict[Wanted, Kept]]:
+    def fits(
+        self, work: Work, tasks: Sequence[str], strengths: Sequence[float], seeds: Sequence[int]
+    ) -> dict[str, dict[Wanted, Kept]]:
         """All stages of every task and seed; from each base one pair of fits for every strength."""
         problems = {task: self._problem(work, task) for task in tasks}
-        first = [Wanted(seed, "base", 0.0) for seed in range(self.seeds)]
+        first = [Wanted(seed, "base", 0.0) for seed in seeds]
         base = run_cells(
             work,
             "Gates",
@@ -83,7 +86,7 @@ class Gate(Descent):
         )
         second = [
             Wanted(seed, stage, sign * strength)
-            for seed in range(self.seeds)
+            for seed in seeds
             for strength in strengths
             for stage, sign in STAGES.items()
             if sign

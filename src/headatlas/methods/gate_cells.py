@@ -132,8 +132,10 @@ def held_out_nll(
 
         return Cell(work.inputs("gated", batches=keys, gates=own.source), compute, len(own.gates) * tokens)
 
-    results = work.runner.run(title, [cell(own) for own in masks])
-    return [work.per_example(task, "evaluate", [result["nll"]]).T for result in results]
+    cells = [cell(own) for own in masks]
+    once = {cell.key: cell for cell in cells}
+    results = dict(zip(once, work.runner.run(title, list(once.values())), strict=True))
+    return [work.per_example(task, "evaluate", [results[cell.key]["nll"]]).T for cell in cells]
 
 
 def held_out_tokens(work: Work, task: str) -> Array:

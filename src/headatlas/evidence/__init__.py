@@ -1,0 +1,1 @@
+"""Tests of finished maps by intervention: one file for each kind."""

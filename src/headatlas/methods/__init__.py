@@ -9,6 +9,7 @@ from headatlas.errors import unknown
 METHODS = {
     "attribute": "headatlas.methods.attribute:Attribute",
     "ablate": "headatlas.methods.ablate:Ablate",
+    "gate": "headatlas.methods.gate:Gate",
 }
 
 

@@ -15,7 +15,7 @@ from headatlas.cells import Result
 from headatlas.errors import HeadAtlasError, UsageError, unknown
 from headatlas.roles import OPEN
 
-SCHEDULES = ("cooldown", "cosine", "constant")
+SCHEDULES = ("cosine", "constant", "cooldown")
 BETAS, EPSILON = (0.9, 0.999), 1e-8  # of Adam
 
 
@@ -33,28 +33,33 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Descent:
-    """Settings of a fit. The defaults are those of the paper where it names any, but for the schedule.
+    """Settings of a fit. Plain descent as in the paper is schedule "constant", no projection, 500 steps, batches of 32.
 
-    `schedule` says what the learning rate does: `cooldown` holds it until the held-out objective no longer improves
-    (or until `cooldown` steps are left), then lowers it to zero over `cooldown` steps and ends; `cosine` lowers it
-    over all `steps`; `constant` leaves it. The last two end when the held-out objective no longer improves. It is
-    looked at every `check` steps; "no longer" means `patience` looks in a row without gaining `tolerance` nats.
-    The gates that did best at such a look are kept. `batch` is the number of examples in a step; starts are drawn from
-    a normal distribution of logits with `init_mean` and `init_scale`.
+    `schedule` says what the learning rate does: `cosine` lowers it to zero over all `steps`; `constant` leaves it;
+    `cooldown` holds it until the held-out objective no longer improves (or `cooldown` steps are left), then lowers it
+    to zero over `cooldown` steps and ends. The first two end early when the held-out objective no longer improves. It
+    is looked at every `check` steps; "no longer" means `patience` looks in a row without gaining `tolerance` nats.
+    The gates that did best at such a look are kept.
+
+    `project` keeps logits within the clamp of the penalty. Beyond it they gain nothing, but a gate that has overshot to
+    a logit of 8 has hardly any gradient left and does not come back. `batch` is the number of examples in a step.
+    Starts are drawn from a normal distribution of logits; a mean above 0 sets out from a model that still works.
+    `checkpoint` keeps less for the backward, for large models; it changes no number.
     """
 
     seeds: int = 1
-    steps: int = 60
+    steps: int = 24
     batch: int = 16
     learning_rate: float = 1.0
-    schedule: str = "cooldown"
-    cooldown: int = 10
-    check: int = 5
+    schedule: str = "cosine"
+    cooldown: int = 8
+    check: int = 6
     patience: int = 2
     tolerance: float = 0.002
     max_norm: float = 1.0
     clamp: float = 4.0
-    init_mean: float = 0.0
+    project: bool = True
+    init_mean: float = 2.0
     init_scale: float = 1.0
     checkpoint: bool = False
 
@@ -138,7 +143,8 @@ def descend(
         mean = first[alive] / (1 - BETAS[0] ** (step + 1))
         spread = (second[alive] / (1 - BETAS[1] ** (step + 1))).sqrt()
         rates = torch.tensor([_rate(settings, fits[i], step) for i in alive], dtype=torch.float64)[:, None, None]
-        logits[alive] = x - rates * mean / (spread + EPSILON)
+        moved = x - rates * mean / (spread + EPSILON)
+        logits[alive] = moved.clamp(-settings.clamp, settings.clamp) if settings.project else moved
         _look(objective, logits, pull, fits, alive, step + 1, settings, names)
     return fits
 

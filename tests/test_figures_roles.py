@@ -129,7 +129,7 @@ def test_stacks_are_read_from_scores_whatever_the_order_of_rows():
 
 def test_curves_show_each_seed_and_stage():
     rows = [
-        {"method": "gate", "metric": f"{stage}_{curve}", "task": "Math", "seed": seed, "place": step, "value": seed + step}
+        {"method": "gate", "metric": f"{stage}_{curve}", "task": "M", "seed": seed, "place": step, "value": seed + step}
         for stage in ("base", "plus", "minus")
         for curve in ("objective", "choose_objective", "open")
         for seed in (0, 1)

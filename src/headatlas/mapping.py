@@ -19,7 +19,7 @@ from headatlas.competence import COMPETENT, TOO_FEW_KNOWN, Competence, competenc
 from headatlas.errors import HeadAtlasError, UsageError, unknown
 from headatlas.files import remove
 from headatlas.heads import HeadModel
-from headatlas.methods import METHODS, method_class
+from headatlas.methods import DEFAULTS, METHODS, method_class
 from headatlas.methods.work import Method, Work
 from headatlas.models import load
 from headatlas.progress import Reporter
@@ -139,7 +139,7 @@ def _request(
     limits = _shared_out(limit) if limit else chosen.limits
     options = {"share": chosen.share, "seeds": seeds or chosen.seeds, "baseline": baseline}
     made: list[Method] = []
-    for method in methods if methods is not None else METHODS:
+    for method in methods if methods is not None else DEFAULTS:
         if isinstance(method, str):
             cls = method_class(method)
             known = {field.name for field in fields(cls)}

@@ -11,6 +11,8 @@ METHODS = {
     "ablate": "headatlas.methods.ablate:Ablate",
     "gate": "headatlas.methods.gate:Gate",
 }
+# What a run measures unless it is told otherwise.
+DEFAULTS = ("attribute", "ablate")
 
 
 def method_class(name: str) -> type:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import ablation, forward, probe, quick, start
+from benchmarks import ablation, forward, gates, probe, quick, start
 from headatlas.models import load
 
-ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run}
+ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run, "gates": gates.run}
+LONG = {"gates-plain": gates.against_plain}  # only when asked for by name
 ALONE = {"start": start.run, "quick": quick.run}
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or [*ON_MODEL, *ALONE]
-    for unknown in set(wanted) - {*ON_MODEL, *ALONE}:
-        sys.exit(f"There is no benchmark {unknown!r}. Known: {', '.join([*ON_MODEL, *ALONE])}.")
-    if set(wanted) & set(ON_MODEL):
+    for unknown in set(wanted) - {*ON_MODEL, *LONG, *ALONE}:
+        sys.exit(f"There is no benchmark {unknown!r}. Known: {', '.join([*ON_MODEL, *LONG, *ALONE])}.")
+    if set(wanted) & {*ON_MODEL, *LONG}:
         model = load("smollm2")
         for name in wanted:
-            if name in ON_MODEL:
-                ON_MODEL[name](model)
+            if name in {**ON_MODEL, **LONG}:
+                {**ON_MODEL, **LONG}[name](model)
     for name in wanted:
         if name in ALONE:
             ALONE[name]()

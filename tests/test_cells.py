@@ -36,6 +36,16 @@ def test_a_cell_is_computed_once_and_found_by_another_runner(runner):
     np.testing.assert_array_equal(second[0]["x"], [2, 3, 4])
 
 
+def test_views_are_written_as_what_they_show(runner):
+    table = np.arange(6.0).reshape(3, 2)
+    cell = Cell({"seed": 1}, lambda: {"column": table.T[1]}, tokens=1)
+    runner.run("", [cell])
+    other = Runner(runner.folder, Reporter(quiet=True))
+    (kept,) = other.run("", [cell])
+    np.testing.assert_array_equal(kept["column"], [1, 3, 5])
+    assert other.reused == {cell.key}
+
+
 def test_the_key_depends_on_inputs_alone():
     one = Cell({"a": 1, "b": [1, 2]}, dict, tokens=1)
     same = Cell({"b": [1, 2], "a": 1}, lambda: {"y": np.zeros(1)}, tokens=9)

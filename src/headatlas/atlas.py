@@ -28,7 +28,8 @@ SCORES = pa.schema(
     [
         ("model", pa.string()),
         ("method", pa.string()),
-        ("measure", pa.string()),  # `importance`: what the answer's log-probability loses without the head
+        ("measure", pa.string()),  # `importance`: what the answer's log-probability loses without the head;
+        # of `gate`: facilitation, interference, irrelevance, gate_plus, gate_minus; of `contrast`: gate
         ("task", pa.string()),
         ("seed", pa.int32()),
         ("layer", pa.int32()),
@@ -134,16 +135,17 @@ class Atlas:
         return list(dict.fromkeys(self.scores["method"]))
 
     def choose_method(self, name: str | None = None) -> str:
-        """The method asked for; without one, the last that measured every head."""
+        """The method asked for; without one, the last that measured the importance of every head."""
         if name is not None:
             if name not in self.methods:
                 raise unknown("method in this atlas", name, self.methods)
             return name
         layers, heads = self.shape
-        measured = self.scores.groupby(["method", "measure", "task", "seed"], sort=False).size()
-        smallest = measured.groupby("method").min()
-        complete = [method for method in self.methods if smallest[method] == layers * heads]
-        return (complete or self.methods)[-1]
+        importance = self.scores[self.scores["measure"] == "importance"]
+        measured = importance.groupby(["method", "task", "seed"], sort=False).size()
+        smallest = measured.groupby("method", sort=False).min()
+        complete = [method for method in smallest.index if smallest[method] == layers * heads]
+        return (complete or list(smallest.index) or self.methods)[-1]
 
     def choose_task(self, name: str) -> str:
         """A task by its name; case does not matter where that leaves no doubt."""

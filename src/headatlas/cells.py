@@ -92,7 +92,9 @@ class Runner:
                     "log-probabilities. Check its weights, or use --dtype float32."
                 )
         metadata = {"checksum": _checksum(result), "inputs": json.dumps(cell.inputs, sort_keys=True)}
-        write_bytes(self.path(cell), save(dict(result), metadata=metadata))
+        # safetensors writes a strided view as if it were not one.
+        whole = {name: np.ascontiguousarray(array) for name, array in result.items()}
+        write_bytes(self.path(cell), save(whole, metadata=metadata))
 
 
 def _checksum(result: Result) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from headatlas.errors import HeadAtlasError
 from headatlas.families import Family, family_of
@@ -268,11 +269,35 @@ class HeadModel:
                 block.forward = passing(inputs.tuples[depth], recorded if depth == layer - 1 else None)
             yield
         finally:
-            for block, forward in zip(below, own, strict=True):
-                if forward is None:
-                    del block.forward
-                else:
-                    block.forward = forward
+            _restore(below, own)
+
+    @contextmanager
+    def checkpointed(self) -> Iterator[None]:
+        """Keep only the inputs of the layers for a backward and compute the rest again in it: less memory, one forward
+        more, the same numbers. Forward and backward belong inside, and inside the `gate` that is differentiated.
+
+        The checkpoints of transformers work in training mode only, which would switch dropout on.
+        """
+        own = [block.__dict__.get("forward") for block in self.layers]
+
+        def again(forward: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda *args, **kwargs: checkpoint(forward, *args, use_reentrant=False, **kwargs)
+
+        try:
+            for block in self.layers:
+                block.forward = again(block.forward)
+            yield
+        finally:
+            _restore(self.layers, own)
+
+
+def _restore(blocks: Iterable[Any], own: Iterable[Callable[..., Any] | None]) -> None:
+    """Give blocks back the `forward` of their class, or the one they had been given."""
+    for block, forward in zip(blocks, own, strict=True):
+        if forward is None:
+            del block.forward
+        else:
+            block.forward = forward
 
 
 def _descend(module: nn.Module, path: str, model_type: str) -> Any:

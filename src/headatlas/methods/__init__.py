@@ -10,6 +10,7 @@ METHODS = {
     "attribute": "headatlas.methods.attribute:Attribute",
     "ablate": "headatlas.methods.ablate:Ablate",
     "probe": "headatlas.methods.probe:Probe",
+    "gate": "headatlas.methods.gate:Gate",
 }
 
 

@@ -1,0 +1,161 @@
+"""Figures of gate fits: their course, what ablation says to their roles, and how they depend on lambda."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from headatlas.errors import HeadAtlasError
+from headatlas.figures import STYLE
+from headatlas.figures_roles import COLOURS, METHOD, SHOWN, plain, role_legend
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from headatlas.atlas import Atlas
+
+STAGES = {"base": "no penalty", "plus": "urged to open (+λ)", "minus": "urged to close (−λ)"}
+SEED_COLOURS = ("#3b6fb6", "#e08a1e", "#7a4fa3", "#2f9c8f", "#b5467a", "#8a7a2f", "#555555", "#9ac13c")
+DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)))  # of the three stages
+DOTS: dict[str, Any] = {
+    "marker": "o",
+    "markersize": 3.5,
+    "markeredgecolor": "white",
+    "markeredgewidth": 0.5,
+    "linestyle": "none",
+}
+
+
+def gate_curves(atlas: Atlas, method: str | None = None) -> Figure:
+    """The course of the fits, from the diagnostics of an atlas."""
+    found = atlas.diagnostics
+    return draw_gate_curves(found[found["method"] == (method or METHOD)])
+
+
+def draw_gate_curves(diagnostics: pd.DataFrame) -> Figure:
+    """Rows: tasks. Columns: the objective of each stage by step (lines: fit; dots: choose), then the open gates."""
+    with rc_context(STYLE):
+        curves = diagnostics[diagnostics["place"].notna() & diagnostics["metric"].str.endswith("_objective")]
+        if curves.empty:
+            raise HeadAtlasError("There are no courses of gate fits to draw. Map with: headatlas map --method gate")
+        tasks = list(dict.fromkeys(curves["task"]))
+        figure = Figure(figsize=(11, 2.2 * len(tasks) + 0.4), layout="constrained")
+        panels = figure.subplots(len(tasks), 4, squeeze=False)
+        seeds = sorted(curves["seed"].unique())
+        colours = {seed: SEED_COLOURS[place % len(SEED_COLOURS)] for place, seed in enumerate(seeds)}
+        for row, task in zip(panels, tasks, strict=True):
+            own = diagnostics[diagnostics["task"] == task]
+            for axes, (stage, title) in zip(row, STAGES.items(), strict=False):
+                for seed in seeds:
+                    _curve(axes, own, f"{stage}_objective", seed, color=colours[seed], linewidth=0.9)
+                    _curve(axes, own, f"{stage}_choose_objective", seed, color=colours[seed], **DOTS)
+                axes.set_title(f"{task}: {title}", parse_math=False)
+                axes.set_ylabel("Objective (nats)" if stage == "base" else "")
+            for stage, dash in zip(STAGES, DASHES, strict=True):
+                for seed in seeds:
+                    _curve(row[3], own, f"{stage}_open", seed, color=colours[seed], linewidth=0.9, linestyle=dash)
+            row[3].set_title(f"{task}: open gates", parse_math=False)
+            row[3].set_ylim(bottom=0)
+            row[3].yaxis.set_major_locator(MaxNLocator(integer=True))
+            for axes in row:
+                axes.set_xlabel("Step")
+                plain(axes)
+        lines = [Line2D([], [], color=colours[seed], label=f"seed {seed}") for seed in seeds]
+        lines += [Line2D([], [], color="black", label="fit"), Line2D([], [], color="black", label="choose", **DOTS)]
+        lines += [
+            Line2D([], [], color="black", linestyle=dash, label=f"open gates, {label}")
+            for dash, label in zip(DASHES, ("no penalty", "+λ", "−λ"), strict=True)
+        ]
+        figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), frameon=False, fontsize=8)
+        return figure
+
+
+def order(atlas: Atlas, method: str | None = None) -> Figure:
+    """Ablation in the order of roles, from the evidence of an atlas."""
+    found = atlas.evidence
+    return draw_order(found[found["method"] == (method or METHOD)])
+
+
+def draw_order(evidence: pd.DataFrame) -> Figure:
+    """One panel a task: the change of the answers' log-probability by number of ablated heads, with 95 % intervals."""
+    with rc_context(STYLE):
+        rows = evidence[evidence["test"] == "order"]
+        if rows.empty:
+            raise HeadAtlasError("There is no ablation in the order of roles to draw. Run: headatlas verify")
+        tasks = list(dict.fromkeys(rows["task"]))
+        columns = min(3, len(tasks))
+        lines = -(-len(tasks) // columns)
+        figure = Figure(figsize=(3.5 * columns + 0.3, 2.7 * lines + 0.5), layout="constrained")
+        panels = figure.subplots(lines, columns, squeeze=False).ravel()
+        for axes, task in zip(panels, tasks, strict=False):
+            own = rows[rows["task"] == task].sort_values("k", kind="stable")
+            axes.axhline(0, color="#bbbbbb", linewidth=0.7)
+            for _, draw in own[own["control"] == "random"].groupby("draw"):
+                axes.plot(
+                    draw["k"], draw["value"] - draw["baseline"], color=COLOURS["random"], linewidth=0.8, alpha=0.8
+                )
+            for role in SHOWN:
+                part = own[own["control"] == role]
+                axes.fill_between(
+                    part["k"], part["low"] - part["baseline"], part["high"] - part["baseline"],
+                    color=COLOURS[role], alpha=0.15, linewidth=0,
+                )  # fmt: skip
+                axes.plot(part["k"], part["value"] - part["baseline"], color=COLOURS[role], linewidth=1.5, marker="o",
+                          markersize=2.5)  # fmt: skip
+            axes.set_xscale("symlog", linthresh=1, linscale=0.5)
+            ticks = [0, *(10**p for p in range(5) if 10**p < own["k"].max() * 0.6), int(own["k"].max())]
+            axes.set_xticks(ticks, labels=[str(tick) for tick in ticks])
+            axes.minorticks_off()
+            axes.set_title(task, parse_math=False)
+            axes.set_xlabel("Heads ablated")
+            plain(axes)
+        for axes in panels[len(tasks) :]:
+            axes.remove()
+        panels[0].set_ylabel("Change of log-probability (nats)")
+        role_legend(figure, (*SHOWN, "random"), {"random": "random heads of the same layers"})
+        return figure
+
+
+def draw_sweep(summary: pd.DataFrame) -> Figure:
+    """The summary of a sweep: the share of heads in each role, and what the binarised masks cost, by lambda."""
+    with rc_context(STYLE):
+        table = summary.pivot_table(index="strength", columns="measure", values="value")
+        figure = Figure(figsize=(7.2, 2.8), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        for role in SHOWN:
+            left.plot(table.index, table[role], color=COLOURS[role], marker="o", markersize=3, label=role.capitalize())
+        left.set_ylabel("Share of heads above 0.5")
+        left.set_ylim(-0.02, 1.02)
+        right.axhline(
+            table["full_nll"].iloc[0], color="#888888", linewidth=0.9, linestyle=(0, (4, 3)), label="Full model"
+        )
+        for column, role, label in (
+            ("plus_binary_nll", "interference", "Without what +λ closed"),
+            ("minus_binary_nll", "facilitation", "Only what −λ left open"),
+        ):
+            right.plot(table.index, table[column], color=COLOURS[role], marker="o", markersize=3, label=label)
+        right.set_ylabel("Held-out NLL (nats a token)")
+        right.set_ylim(bottom=0)
+        for axes in (left, right):
+            axes.set_xscale("log")
+            axes.set_xticks(table.index, labels=[f"{value:g}" for value in table.index])
+            axes.minorticks_off()
+            axes.set_xlabel("λ")
+            axes.legend(frameon=False, fontsize=8)
+            plain(axes)
+        figure.suptitle(", ".join(dict.fromkeys(summary["task"])), fontsize=10, parse_math=False)
+        return figure
+
+
+def _curve(axes: Axes, rows: pd.DataFrame, metric: str, seed: int, **style: Any) -> None:
+    own = rows[(rows["metric"] == metric) & (rows["seed"] == seed)].sort_values("place")
+    axes.plot(own["place"], own["value"], **style)
+
+
+FIGURES: dict[str, Callable[[Atlas, str | None], Figure]] = {"gate_curves": gate_curves, "order": order}

@@ -170,3 +170,23 @@ def test_overlap_counts_the_common_largest_sizes():
     assert overlap(first, second, 1) == 1
     assert overlap(first, second, 6) == 1
     assert overlap(np.array([2.0, 1, 0, 0]), np.array([0.0, 0, 1, 2]), 2) == 0
+
+
+def test_the_bootstrap_agrees_with_the_clustered_error_of_a_mean():
+    rng = np.random.default_rng(0)
+    groups = [f"g{i // 3}" for i in range(240)]
+    values = rng.normal(size=(240, 2)) + np.repeat(rng.normal(size=(80, 2)), 3, axis=0)
+    low, high = bootstrap_mean(values, groups)
+    summary = summarise(values, groups)
+    reach = half_width(80) * summary.stderr
+    np.testing.assert_allclose(low, summary.mean - reach, atol=0.15 * reach.max())
+    np.testing.assert_allclose(high, summary.mean + reach, atol=0.15 * reach.max())
+    again = bootstrap_mean(values, groups)
+    np.testing.assert_array_equal(low, again[0])
+
+
+def test_with_sizes_the_bootstrap_is_of_a_ratio_and_one_group_gives_nothing():
+    tokens = np.array([1.0, 2, 3, 4])
+    low, high = bootstrap_mean(3 * tokens[:, None], ["a", "b", "c", "d"], tokens)
+    assert (low[0], high[0]) == (pytest.approx(3), pytest.approx(3))
+    assert np.isnan(bootstrap_mean(tokens[:, None], ["a"] * 4)[0]).all()

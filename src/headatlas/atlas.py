@@ -156,25 +156,45 @@ class Atlas:
             raise unknown("task in this atlas", name, self.tasks)
         return folded[name.casefold()]
 
-    def table(self, task: str, method: str | None = None, measure: str = "importance", seed: int = 0) -> pd.DataFrame:
-        """One row a measured head, strongest first: value, stderr, p, q and the 95 % interval."""
-        wanted = {
-            "task": self.choose_task(task),
-            "method": self.choose_method(method),
-            "measure": measure,
-            "seed": seed,
-        }
+    def tasks_of(self, method: str) -> list[str]:
+        """The tasks that a method mapped; gates may be fitted to some only."""
+        return list(dict.fromkeys(self.scores.loc[self.scores["method"] == method, "task"]))
+
+    def choose_measure(self, method: str, name: str | None = None) -> str:
+        """The measure asked for; without one the method's importance, or of gates the facilitation."""
+        known = list(dict.fromkeys(self.scores.loc[self.scores["method"] == method, "measure"]))
+        if name is None:
+            return "importance" if "importance" in known else known[0]
+        if name not in known:
+            raise unknown(f"measure of {method}", name, known)
+        return name
+
+    def table(
+        self, task: str, method: str | None = None, measure: str | None = None, seed: int | None = 0
+    ) -> pd.DataFrame:
+        """One row a measured head, strongest first: value, stderr, p, q and the 95 % interval.
+
+        Without a seed it is the mean over all of them, for which no error is known.
+        """
+        task, method = self.choose_task(task), self.choose_method(method)
+        if task not in self.tasks_of(method):
+            raise unknown(f"task mapped by {method}", task, self.tasks_of(method))
+        wanted = {"task": task, "method": method, "measure": self.choose_measure(method, measure)}
         chosen = self.scores
         for column, value in wanted.items():
             chosen = chosen[chosen[column] == value]
-        rows = chosen[["layer", "head", "value", "stderr", "p_value", "q_value"]].copy()
-        reach = half_width(self.run["groups"][wanted["method"]][wanted["task"]]) * rows["stderr"]
+        columns = ["layer", "head", "value", "stderr", "p_value", "q_value"]
+        if seed is None and chosen["seed"].nunique() > 1:
+            rows = chosen.groupby(["layer", "head"], as_index=False)["value"].mean().reindex(columns=columns)
+        else:
+            rows = chosen.loc[chosen["seed"] == (seed or 0), columns].copy()
+        reach = half_width(self.run["groups"][method][task]) * rows["stderr"]
         rows["low"], rows["high"] = rows["value"] - reach, rows["value"] + reach
         order = rows["value"].abs().sort_values(ascending=False, kind="stable").index
         return rows.loc[order].reset_index(drop=True)
 
-    def grid(self, task: str, method: str | None = None, measure: str = "importance", seed: int = 0) -> Array:
-        """The map of a task as [layer, head]; NaN where a head was not measured."""
+    def grid(self, task: str, method: str | None = None, measure: str | None = None, seed: int | None = 0) -> Array:
+        """The map of a task as [layer, head]; NaN where a head was not measured; the mean over seeds without one."""
         grid = np.full(self.shape, np.nan)
         rows = self.table(task, method, measure, seed)
         grid[rows["layer"], rows["head"]] = rows["value"]

@@ -31,20 +31,25 @@ from headatlas.suites.suite import SHARES, SPLITS, Suite
 
 @dataclass(frozen=True)
 class Preset:
-    """How much is measured: examples of a task in each split (all when None), share of heads ablated, seeds.
+    """How much is measured: examples of a task in each split (all when None), share of heads ablated, seeds, seeds of
+    gates, and to how many tasks gates are fitted (all when None).
 
-    Attribution (on `fit`) costs two forwards an example, ablation (on `choose`) about half a forward for every head.
+    Attribution (on `fit`) costs two forwards an example, ablation (on `choose`) about half a forward for every head,
+    gates about a hundred forwards of a batch for every seed.
     """
 
     limits: Mapping[str, int] | None
     share: float
     seeds: int
+    gate_seeds: int
+    gate_tasks: int | None
 
 
+ROLE_TASKS = ("Math Calculation", "Syntactic Understanding")  # of the roles figure
 PRESETS = {
-    "quick": Preset({"fit": 48, "choose": 16, "evaluate": 32}, share=0.1, seeds=1),
-    "standard": Preset({"fit": 80, "choose": 40, "evaluate": 80}, share=1.0, seeds=1),
-    "paper": Preset(None, share=1.0, seeds=5),
+    "quick": Preset({"fit": 48, "choose": 16, "evaluate": 32}, share=0.1, seeds=1, gate_seeds=3, gate_tasks=2),
+    "standard": Preset({"fit": 80, "choose": 40, "evaluate": 80}, share=1.0, seeds=1, gate_seeds=5, gate_tasks=None),
+    "paper": Preset(None, share=1.0, seeds=5, gate_seeds=10, gate_tasks=None),
 }
 
 
@@ -101,10 +106,12 @@ def map_heads(
     `options` are settings of methods by their names, such as {"probe": {"kind": "paper"}}.
     """
     reporter = reporter or Reporter()
-    made = _methods(methods, preset, seeds, baseline, options or {})
-    request = _request(made, methods is not None, preset, limit, chat, at_chance or bool(tasks), known_only)
+    _check_numbers(preset, limit, seeds)
     chosen = suite if isinstance(suite, Suite) else load_suite(suite, level)
     chosen = chosen.only(tasks) if tasks else chosen
+    made = _methods(methods, PRESETS[preset], chosen.tasks, seeds, baseline, options or {})
+    limits = _shared_out(limit) if limit else PRESETS[preset].limits
+    request = Request(made, methods is not None, preset, limits, chat, at_chance or bool(tasks), known_only)
     _usable(request, chosen.tasks)
     splits = split_examples(chosen, request.limits, request.split_seed)
     out = _checked_folder(Path(out))
@@ -126,18 +133,15 @@ def map_heads(
 
 def _methods(
     methods: Sequence[str | Method] | None,
-    preset: str,
+    preset: Preset,
+    tasks: Sequence[str],
     seeds: int | None,
     baseline: str | None,
     options: Mapping[str, Mapping[str, Any]],
 ) -> tuple[Method, ...]:
     """The methods asked for, or all of them, with the preset's settings and then the user's."""
-    if preset not in PRESETS:
-        raise unknown("preset", preset, PRESETS)
-    if seeds is not None and seeds < 1:
-        raise UsageError(f"--seeds {seeds} was asked for; it must be at least 1.")
-    chosen = PRESETS[preset]
-    general = {"share": chosen.share, "seeds": seeds or chosen.seeds, "baseline": baseline}
+    general = {"share": preset.share, "seeds": seeds or preset.seeds, "baseline": baseline}
+    special = {"gate": {"seeds": seeds or preset.gate_seeds, "tasks": _gate_tasks(preset, tasks)}}
     made: list[Method] = []
     for method in methods if methods is not None else METHODS:
         if isinstance(method, str):
@@ -147,7 +151,7 @@ def _methods(
             if foreign := set(own) - known:
                 raise unknown(f"setting of {method}", min(foreign), known)
             used = {key: value for key, value in general.items() if key in known and value is not None}
-            method = cls(**{**used, **own})
+            method = cls(**{**used, **special.get(method, {}), **own})
         made.append(method)
     names = [method.name for method in made]
     if repeated := {name for name in names if names.count(name) > 1}:
@@ -159,19 +163,19 @@ def _methods(
     return tuple(made)
 
 
-def _request(
-    methods: tuple[Method, ...],
-    named: bool,
-    preset: str,
-    limit: int | None,
-    chat: bool,
-    at_chance: bool,
-    known_only: bool,
-) -> Request:
-    if limit is not None and limit < MINIMUM:
-        raise UsageError(f"--limit {limit} was asked for; it must be at least {MINIMUM}.")
-    limits = _shared_out(limit) if limit else PRESETS[preset].limits
-    return Request(methods, named, preset, limits, chat, at_chance, known_only)
+def _check_numbers(preset: str, limit: int | None, seeds: int | None) -> None:
+    if preset not in PRESETS:
+        raise unknown("preset", preset, PRESETS)
+    for name, value, least in (("limit", limit, MINIMUM), ("seeds", seeds, 1)):
+        if value is not None and value < least:
+            raise UsageError(f"--{name} {value} was asked for; it must be at least {least}.")
+
+
+def _gate_tasks(preset: Preset, tasks: Sequence[str]) -> tuple[str, ...]:
+    """The tasks that gates are fitted to: those of the literature's figure first; none named means all."""
+    if preset.gate_tasks is None or len(tasks) <= preset.gate_tasks:
+        return ()
+    return tuple(sorted(tasks, key=lambda task: task not in ROLE_TASKS)[: preset.gate_tasks])
 
 
 def _usable(request: Request, tasks: Sequence[str]) -> tuple[Method, ...]:

@@ -100,10 +100,14 @@ def expanded_percentiles(drawn: Array, groups: int) -> tuple[Array, Array]:
     return low, high
 
 
-def bootstrap_mean(values: Array, groups: Sequence[str], seed: int = 0) -> tuple[Array, Array]:
-    """The 95 % interval of the mean over examples [example, ...], clustered by group."""
-    weights = resamples(groups, seed=seed)
-    drawn = np.tensordot(weights, values, axes=(1, 0)) / weights.sum(1).reshape(-1, *[1] * (values.ndim - 1))
+def bootstrap_mean(values: Array, groups: Sequence[str], sizes: Array | None = None) -> tuple[Array, Array]:
+    """The 95 % interval of the mean over examples [example, ...], clustered by group.
+
+    With `sizes` [example] it is that of the sum of values over the sum of sizes, as for a mean over tokens.
+    """
+    times = resamples(groups)
+    total = times.sum(1) if sizes is None else times @ sizes
+    drawn = np.tensordot(times, values, axes=(1, 0)) / total.reshape(-1, *[1] * (values.ndim - 1))
     return expanded_percentiles(drawn, len(set(groups)))
 
 

@@ -22,6 +22,7 @@ from headatlas.methods.baselines import check_baseline
 from headatlas.methods.work import Work
 from headatlas.models import load
 from headatlas.progress import Reporter
+from headatlas.roles import ROLES
 from headatlas.scoring import Encoder
 from headatlas.selection import split_examples
 from headatlas.suites import load_suite
@@ -68,10 +69,10 @@ def verify(
     reporter = reporter or Reporter()
     atlas = atlas if isinstance(atlas, Atlas) else Atlas(atlas)
     method = atlas.choose_method(method)
-    chosen = list(tests) if tests is not None else list(TESTS)
+    chosen = list(tests) if tests is not None else [test for test in TESTS if test != "order" or method == "gate"]
     functions = {name: test_function(name) for name in chosen}
     settings = _settings(atlas, preset, ks, draws, limit, baseline, answers_only)
-    splits, chains = _examples(atlas, suite, settings)
+    splits, chains = _examples(atlas, method, suite, settings)
     model = _model(atlas, model, load_options or {}, reporter)
     with locked(atlas.path):
         trial = _trial(atlas, model, method, splits, chains, settings, reporter)
@@ -80,7 +81,9 @@ def verify(
             found += [{"model": model.name, "method": method, **asdict(row)} for row in function(trial)]
             reporter.say(f"{name}: {sum(row['test'] == name for row in found)} results.")
         kept = atlas.evidence
-        kept = kept[~((kept["method"] == method) & kept["test"].isin(chosen))]
+        kept = kept[
+            ~((kept["method"] == method) & kept["test"].isin([*chosen, *(["role"] if "order" in chosen else [])]))
+        ]
         rows = kept.astype(object).where(kept.notna(), None).to_dict("records")
         atlas_files.write_evidence(atlas.path, [*rows, *found])
     reporter.say(f"{len(found)} results in {time.time() - started:.0f} s, in {atlas.path / 'evidence.parquet'}.")
@@ -124,7 +127,9 @@ def _settings(
     )
 
 
-def _examples(atlas: Atlas, suite: Suite | None, settings: Settings) -> tuple[dict[str, Suite], list[Example]]:
+def _examples(
+    atlas: Atlas, method: str, suite: Suite | None, settings: Settings
+) -> tuple[dict[str, Suite], list[Example]]:
     """The splits of the mapped tasks and of the neutral one; and the steps of held-out chains.
 
     `fit` and `choose` are as they were for the map; of `evaluate`, which it did not use, as much as is asked for.
@@ -143,7 +148,7 @@ def _examples(atlas: Atlas, suite: Suite | None, settings: Settings) -> tuple[di
     limits, seed = atlas.run["settings"]["limits"], atlas.run["seeds"]["split"]
     splits = split_examples(suite, limits and {**limits, SPLIT: max(len(suite.examples), 1)}, seed)
     chains = _chains(splits[SPLIT], settings, seed)
-    wanted = set(atlas.tasks)
+    wanted = set(atlas.tasks_of(method))
     splits = {split: part.keep(lambda example: example.task in wanted) for split, part in splits.items()}
     if settings.examples is not None:
         splits[SPLIT] = splits[SPLIT].limit(settings.examples, seed)
@@ -201,5 +206,9 @@ def _trial(
         work = work.restricted(
             {split: part.keep(lambda e: e.id in known or e.task not in atlas.tasks) for split, part in splits.items()}
         )
-    rankings = {task: Ranking.of(atlas.grid(task, method)) for task in atlas.tasks}
-    return Trial(work, atlas.tasks, rankings, settings, chains)
+    tasks = atlas.tasks_of(method)
+    rankings = {task: Ranking.of(atlas.grid(task, method, seed=None)) for task in tasks}
+    roles = {
+        task: {role: atlas.grid(task, method, role, seed=None) for role in ROLES} for task in tasks if method == "gate"
+    }
+    return Trial(work, tasks, rankings, settings, chains, roles)

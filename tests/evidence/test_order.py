@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from headatlas.atlas import EVIDENCE
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.evidence.order import grid, matched_order, order_evidence
 from headatlas.methods.baselines import Baselines
@@ -25,8 +24,7 @@ def scores(shape, **heads):
 def test_planted_heads_have_the_expected_signs(tmp_path):
     job = planted_gates.work(tmp_path)
     rows = order_evidence(job, "Red", scores((3, 4), facilitation=HELPER, interference=SABOTEUR), draws=3)
-    assert all(set(row) == set(EVIDENCE.names) for row in rows)
-    change = {(r["test"], r["control"], r["draw"], r["k"]): r["value"] - r["baseline"] for r in rows}
+    change = {(r.test, r.control, r.draw, r.k): r.value - r.baseline for r in rows}
     counts = grid(12)
     assert change["order", "facilitation", None, 1] < -1
     assert change["order", "interference", None, 1] > 1
@@ -49,16 +47,16 @@ def test_values_are_those_of_gates_on_evaluate_with_intervals_around_them(tmp_pa
     given = {role: rng.random((3, 4)) for role in ("facilitation", "irrelevance", "interference")}
     rows = order_evidence(job, "Colours", given, counts=[0, 5], draws=1, baseline=baseline)
     baselines = Baselines(baseline, job)
-    row = next(r for r in rows if (r["control"], r["k"]) == ("irrelevance", 5))
+    row = next(r for r in rows if (r.control, r.k) == ("irrelevance", 5))
     gates = torch.ones(12)
     gates[np.argsort(-given["irrelevance"].ravel())[:5].copy()] = 0
     total = []
     for batch in job.batches("Colours", "evaluate"):
         with torch.inference_mode(), job.model.gate(gates.view(3, 4), baselines.of("Colours", batch)):
             total += batch.score(job.model)[0].tolist()
-    assert row["value"] == pytest.approx(np.mean(total), abs=1e-5)
-    assert row["low"] < row["value"] < row["high"]
-    first = next(r for r in rows if (r["control"], r["k"]) == ("irrelevance", 0))
+    assert row.value == pytest.approx(np.mean(total), abs=1e-5)
+    assert row.low < row.value < row.high
+    first = next(r for r in rows if (r.control, r.k) == ("irrelevance", 0))
     assert first["value"] == first["baseline"] == first["low"] == first["high"]
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from headatlas.atlas import EVIDENCE
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.methods.contrast import Contrast, ContrastLoss
 from headatlas.methods.gated_nll import batches_of, mean_nll
@@ -18,25 +17,31 @@ def work(folder):
     return planted_gates.work(folder, planted_gates.writers(red=(RED, 5.0), blue=(BLUE, 5.0)), TASKS)
 
 
+def intact_nll(job, task):
+    with torch.inference_mode():
+        return -np.mean([value for batch in job.batches(task, "evaluate") for value in batch.score(job.model)[0]])
+
+
 @pytest.mark.parametrize(("keep", "forget", "closed"), [("Red", "Blue", BLUE), ("Blue", "Red", RED)])
 def test_it_closes_the_head_of_the_forgotten_task_alone(tmp_path, keep, forget, closed):
     job = work(tmp_path)
     method = Contrast(keep=keep, forget=forget, seeds=2)
-    maps = method.measure(job).maps
+    measured = method.measure(job)
+    maps = measured.maps
     assert [(m.method, m.measure, m.task, m.seed) for m in maps] == [("contrast", "gate", keep, s) for s in (0, 1)]
     for found in maps:
         gates = dict(zip(found.heads, found.summary.mean, strict=True))
         assert gates[closed] < 0.1
         assert min(value for head, value in gates.items() if head != closed) > 0.9
-    rows = {(r["eval_task"], r["control"], r["draw"]): r for r in method.damage(job)}
-    assert set(rows) == {(t, c, s) for t in TASKS for c in ("soft", "binary") for s in (0, 1)}
-    for row in rows.values():
-        assert set(row) == set(EVIDENCE.names)
-        assert row["low"] <= row["value"] + 1e-9 and row["value"] <= row["high"] + 1e-9
-        change = row["value"] - row["baseline"]
-        assert row["k"] == 1
-        assert change > 0.5 if row["eval_task"] == keep else True
-        assert change < -1 if row["eval_task"] == forget else True
+    assert [row.value for row in measured.diagnostics if row.metric == "closed"] == [1, 1]
+    changes = {(r.task, r.metric, r.seed): r for r in measured.diagnostics if r.metric.endswith("change")}
+    assert set(changes) == {(t, f"{c} change", s) for t in TASKS for c in ("soft", "binary") for s in (0, 1)}
+    for (task, _, _), row in changes.items():
+        assert row.low <= row.value + 1e-9 and row.value <= row.high + 1e-9
+        assert row.value > 0.5 if task == keep else True
+        assert row.value < -1 if task == forget else True
+    before = next(r.value for r in measured.diagnostics if r.metric == "intact logprob" and r.task == forget)
+    assert before == pytest.approx(-float(intact_nll(job, forget)), abs=1e-5)
 
 
 def test_what_is_forgotten_is_bounded_by_the_margin_and_by_a_uniform_guess(tmp_path):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headatlas.errors import Interrupted
+from headatlas.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:
     from headatlas.atlas import Atlas
@@ -41,6 +41,11 @@ def run(
     answer_tokens: Annotated[
         str | None, typer.Option(help="Where the probe reads: important (default), first, last, all or mean.")
     ] = None,
+    strength: Annotated[
+        float | None, typer.Option("--lambda", help="How strongly gates are urged to open and close; 0.1 by default.")
+    ] = None,
+    keep: Annotated[str | None, typer.Option(help="With --forget: one mask of gates that keeps this task ...")] = None,
+    forget: Annotated[str | None, typer.Option(help="... and takes this one away; no other map is made.")] = None,
     level: Annotated[int | None, typer.Option(help="Difficulty of a built-in suite: 1 (default), 2 or 3.")] = None,
     chat: Annotated[bool, typer.Option("--chat", help="Put prompts into the tokenizer's chat template.")] = False,
     at_chance: Annotated[
@@ -67,14 +72,17 @@ def run(
         atlas = map_heads(
             model,
             suite,
-            [name.strip() for name in method.split(",")] if method else None,
+            _methods(method, keep, forget, strength, seeds),
             tasks=task,
             preset=preset,
             out=out,
             limit=limit,
             seeds=seeds,
             baseline=baseline,
-            options=_options(probe={"kind": probe, "answers": answers, "tokens": answer_tokens}),
+            options=_options(
+                probe={"kind": probe, "answers": answers, "tokens": answer_tokens},
+                gate={"strength": None if keep else strength},
+            ),
             level=level,
             chat=chat,
             at_chance=at_chance,
@@ -96,7 +104,21 @@ def run(
         _print(atlas)
 
 
-def _options(**given: dict[str, str | None]) -> dict[str, dict[str, str]]:
+def _methods(
+    named: str | None, keep: str | None, forget: str | None, strength: float | None, seeds: int | None
+) -> list[Any] | None:
+    """The methods asked for; a contrast where two tasks are set against each other."""
+    if not (keep or forget):
+        return [name.strip() for name in named.split(",")] if named else None
+    if not (keep and forget) or named:
+        raise UsageError("--keep and --forget belong together, each with a task, and without --method.")
+    from headatlas.methods.contrast import Contrast
+
+    given = {"strength": strength, "seeds": seeds}
+    return [Contrast(keep=keep, forget=forget, **{key: value for key, value in given.items() if value is not None})]
+
+
+def _options(**given: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The settings of methods that were given, by method."""
     chosen = {name: {key: value for key, value in own.items() if value is not None} for name, own in given.items()}
     return {name: own for name, own in chosen.items() if own}

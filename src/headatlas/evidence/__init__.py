@@ -14,6 +14,7 @@ TESTS = {
     "specificity": "headatlas.evidence.specificity:specificity",
     "hierarchy": "headatlas.evidence.hierarchy:hierarchy",
     "steer": "headatlas.evidence.steer:steer",
+    "order": "headatlas.evidence.order:order",
 }
 
 

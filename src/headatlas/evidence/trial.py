@@ -74,7 +74,8 @@ class Outcome:
 
 
 class Trial:
-    """A map on trial. `work` holds the mapped tasks and the neutral one, `chains` the steps of held-out chains."""
+    """A map on trial. `work` holds the mapped tasks and the neutral one, `chains` the steps of held-out chains, `roles`
+    the maps [layer, head] of the roles of every task, where gates were fitted."""
 
     def __init__(
         self,
@@ -83,9 +84,10 @@ class Trial:
         rankings: Mapping[str, Ranking],
         settings: Settings,
         chains: Sequence[Example] = (),
+        roles: Mapping[str, Mapping[str, Array]] | None = None,
     ):
         self.work, self.tasks, self.rankings, self.settings = work, tuple(tasks), rankings, settings
-        self.chains = chains
+        self.chains, self.roles = chains, roles or {}
         self._batches: dict[str, list[Batch]] = {}
 
     @cached_property

@@ -6,23 +6,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from headatlas.bootstrap import bootstrap_interval
 from headatlas.errors import UsageError, unknown
 from headatlas.heads import HeadModel
 from headatlas.methods.descent import Descent
 from headatlas.methods.gate import gates_of
 from headatlas.methods.gate_cells import Kept, Masks, Problem, Wanted, held_out_nll, run_cells
 from headatlas.methods.gated_nll import batch_of_step, batches_of, mean_nll, nll, nll_and_gradient, token_counts
-from headatlas.methods.work import HeadMap, Measured, Work
+from headatlas.methods.work import Diagnostic, HeadMap, Measured, Work
 from headatlas.roles import OPEN
 from headatlas.scoring import Batch
-from headatlas.stats import Summary
+from headatlas.stats import Summary, bootstrap_mean
 
 STAGE = "contrast"
 
@@ -39,6 +38,7 @@ class Contrast(Descent):
     """
 
     name: ClassVar[str] = "contrast"
+    least_tasks: ClassVar[int] = 2
     keep: str
     forget: str
     strength: float = 0.1
@@ -63,7 +63,7 @@ class Contrast(Descent):
         for seed, kept in enumerate(self.fits(work)):
             summary = Summary(gates_of(kept).ravel(), missing, missing, 0)
             maps.append(HeadMap(self.name, "gate", self.keep, seed, work.heads, summary))
-        return Measured(maps)
+        return Measured(maps, self.damage(work))
 
     def fits(self, work: Work) -> list[Kept]:
         """The finished fit of every seed."""
@@ -83,41 +83,29 @@ class Contrast(Descent):
         more = {"margin": self.margin, "kept": len(held[0])}
         return Problem("contrast", label, loss, data, [*held[0], *held[1]], more)
 
-    def damage(self, work: Work) -> list[dict[str, Any]]:
-        """What the soft and the binarised mask do to every task of the work, on `evaluate`: rows of `atlas.EVIDENCE`.
-
-        `control` is soft or binary, `k` the number of heads whose gate is closed, `draw` the seed.
-        """
+    def damage(self, work: Work) -> list[Diagnostic]:
+        """What the soft and the binarised mask of every seed do to every task of the work, on `evaluate`: the change of
+        the answers' log-probability; its intact value; and how many gates are closed."""
+        fits = self.fits(work)
         masks = []
-        for kept in self.fits(work):
+        for kept in fits:
             soft = torch.from_numpy(gates_of(kept))
             masks.append(Masks(torch.stack([soft, (soft > OPEN).double()]), [kept.key]))
-        rows = []
+        found = [
+            Diagnostic(self.name, "closed", float((own.gates[1] == 0).sum()), self.keep, seed)
+            for seed, own in enumerate(masks)
+        ]
         for task in work.tasks:
             open_gates = Masks(torch.ones(1, *work.model.shape), "open")
             (intact,), *masked = held_out_nll(work, task, [open_gates, *masks], "Contrast on held-out examples")
+            found.append(Diagnostic(self.name, "intact logprob", float(-intact.mean()), task))
             for seed, own in enumerate(masked):
-                closed = int((masks[seed].gates[1] == 0).sum())
-                low, high = bootstrap_interval((intact - own).T, work.groups(task, "evaluate"))
-                for place, control in enumerate(("soft", "binary")):
-                    rows.append(
-                        {
-                            "model": work.model.name,
-                            "method": self.name,
-                            "test": "contrast",
-                            "task": self.keep,
-                            "eval_task": task,
-                            "control": control,
-                            "k": closed,
-                            "draw": seed,
-                            "metric": "logprob",
-                            "value": float(-own[place].mean()),
-                            "baseline": float(-intact.mean()),
-                            "low": float(low[place] - intact.mean()),
-                            "high": float(high[place] - intact.mean()),
-                        }
-                    )
-        return rows
+                low, high = bootstrap_mean((intact - own).T, work.groups(task, "evaluate"))
+                for place, mask in enumerate(("soft", "binary")):
+                    change = float((intact - own[place]).mean())
+                    interval = {"low": float(low[place]), "high": float(high[place])}
+                    found.append(Diagnostic(self.name, f"{mask} change", change, task, seed, **interval))
+        return found
 
 
 class ContrastLoss:

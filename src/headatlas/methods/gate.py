@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headatlas.bootstrap import bootstrap_interval
 from headatlas.cells import Result
 from headatlas.errors import UsageError, unknown
 from headatlas.methods.descent import Descent
@@ -19,7 +18,7 @@ from headatlas.methods.gate_consistency import consistency
 from headatlas.methods.gated_nll import TaskLoss, batches_of
 from headatlas.methods.work import Diagnostic, HeadMap, Measured, Work
 from headatlas.roles import OPEN, roles
-from headatlas.stats import Array, Summary
+from headatlas.stats import Array, Summary, bootstrap_mean
 
 # The sign of lambda in each stage: the penalty is -lambda * mean(logit), so a positive lambda rewards open gates.
 STAGES = {"base": 0, "plus": 1, "minus": -1}
@@ -54,6 +53,7 @@ class Gate(Descent):
     """
 
     name: ClassVar[str] = "gate"
+    least_tasks: ClassVar[int] = 1
     strength: float = 0.1
     tasks: tuple[str, ...] = ()
     sufficient: float = 0.1
@@ -63,6 +63,7 @@ class Gate(Descent):
         check_stage("plus", self.strength)
 
     def measure(self, work: Work) -> Measured:
+        # A task that was left out as too hard leaves its place to none.
         tasks = [task for task in work.tasks if not self.tasks or task in self.tasks]
         fits = self.fits(work, tasks, [self.strength], range(self.seeds))
         measured = [self._report(work, task, own) for task, own in fits.items()]
@@ -116,9 +117,9 @@ class Gate(Descent):
         tokens, groups = held_out_tokens(work, task), work.groups(task, "evaluate")
 
         def entry(metric: str, seed: int, sums: Array) -> Diagnostic:
-            low, high = bootstrap_interval(sums[:, None], groups, tokens)
+            low, high = bootstrap_mean(sums, groups, tokens)
             value = float(sums.sum() / tokens.sum())
-            return Diagnostic(self.name, metric, value, task, seed, None, float(low[0]), float(high[0]))
+            return Diagnostic(self.name, metric, value, task, seed, None, float(low), float(high))
 
         return entry("full_nll", 0, full[0]), [
             {mask: entry(f"{mask}_nll", place, sums) for mask, sums in zip(MASKS, own, strict=True)}

@@ -122,6 +122,7 @@ def _settings(
         k=max(ks) if ks else settings.k,
         draws=draws or settings.draws,
         examples=limit or settings.examples,
+        chains=limit or settings.chains,
         baseline=baseline or settings.baseline,
         answers_only=answers_only,
     )

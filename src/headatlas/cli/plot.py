@@ -10,15 +10,33 @@ import typer
 
 def run(
     atlas: Annotated[Path, typer.Argument(help="The atlas folder.")],
-    figure: Annotated[str, typer.Option(help="Which figure.")] = "importance",
-    method: Annotated[str | None, typer.Option(help="Which map; the most complete one by default.")] = None,
+    figure: Annotated[str, typer.Option(help="Which figure; they are listed above.")] = "importance",
+    method: Annotated[
+        str | None,
+        typer.Option(help="Which method's map, or whose evidence; the most complete by default."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="A .png, .svg or .pdf file; by default both in the atlas's figures folder.")
     ] = None,
 ) -> None:
     """Draw a figure again, for instance from another method or as PDF.
 
-    Example: headatlas plot atlas --method ablate --out ablation.pdf
+    \b
+    Figures:
+      importance     the maps: every head of every task
+      elbow          importance in order beside its shuffled-label null (by the probe)
+      mask           what a task loses without the heads of its map
+      mask_accuracy  the same for accuracy
+      keep           what the heads of a map carry by themselves
+      specificity    what the heads of each task do to all the others
+      hierarchy      what high-level steps lose without low-level heads
+      steer          what pushing or scaling heads gains and costs
+    From mask on they show evidence: headatlas verify DIR
+
+    \b
+    Examples:
+      headatlas plot atlas --method ablate --out ablation.pdf
+      headatlas plot atlas --figure mask
     """
     from headatlas.atlas import Atlas
 

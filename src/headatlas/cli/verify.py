@@ -29,7 +29,7 @@ def run(
         list[int] | None, typer.Option("-k", help="Number of heads; may be repeated. The largest is used where one is.")
     ] = None,
     draws: Annotated[int | None, typer.Option(help="Random sets of heads to compare with.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Held-out examples of each task.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Held-out examples of each task, and chains.")] = None,
     baseline: Annotated[
         str | None, typer.Option(help="What replaces a removed head: mean (default), zero or resample.")
     ] = None,

@@ -85,20 +85,20 @@ def read_batch(work: Work, batch: Batch, reading: Reading, free: Batch | None) -
     """Features [example, layer * head * head_dim] of a batch that holds one answer a row."""
     model = work.model
     if reading.tokens == "mean":
-        weights = batch.real / batch.lengths[:, None]
         rows, positions = batch.real.nonzero(as_tuple=True)
-        chosen, owners = weights[rows, positions], rows
+        owners = rows
     else:
         rows, positions, owners = batch.rows, batch.positions, batch.slots
-        chosen = torch.empty(0)
     # Read at the positions of this batch only, a layer at a time; weighed once the tokens are known.
     with model.only_logits(batch.rows, batch.positions), model.capture(keep=_at(rows, positions)) as z:
         logits = model.logits(batch.ids)
-    if reading.tokens != "mean":
-        chosen = _weights(batch, reading, None if free is None else _information(work, batch, logits, free))
+    if reading.tokens == "mean":
+        weights = 1 / batch.lengths[rows]
+    else:
+        weights = _weights(batch, reading, None if free is None else _information(work, batch, logits, free))
     sums = torch.zeros(batch.size, model.n_layers, model.n_heads, model.head_dim)
     for layer, read in z.items():
-        sums[:, layer].index_add_(0, owners, read.float().cpu() * chosen[:, None, None].float())
+        sums[:, layer].index_add_(0, owners, read.float().cpu() * weights[:, None, None].float())
     return {"features": sums.flatten(1).numpy()}
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from headatlas.errors import HeadAtlasError
-from headatlas.figures import draw, importance, scale_ticks, scale_top, tick_step
+from headatlas.figures import draw, scale_ticks, scale_top, tick_step
+from headatlas.figures.importance import draw_importance
 
 
 @dataclasses.dataclass
@@ -49,7 +50,7 @@ def panels(figure):
 @pytest.mark.parametrize("count", [1, 3, 8, 13])
 def test_any_shape_and_any_number_of_tasks(layers, heads, count):
     shown = maps(layers, heads, count)
-    figure = importance(shown)
+    figure = draw_importance(shown)
     drawn = panels(figure)
     assert [axes.get_title() for axes in drawn] == shown.tasks
     for axes, grid in zip(drawn, shown.grids.values(), strict=True):
@@ -62,7 +63,7 @@ def test_any_shape_and_any_number_of_tasks(layers, heads, count):
 
 
 def test_eight_tasks_stand_two_by_four_with_one_colour_bar():
-    figure = importance(maps(28, 24, 8))
+    figure = draw_importance(maps(28, 24, 8))
     drawn = panels(figure)
     assert len(figure.axes) == 9
     rows = [axes.get_subplotspec().rowspan.start for axes in drawn]
@@ -80,7 +81,7 @@ def test_eight_tasks_stand_two_by_four_with_one_colour_bar():
 
 def test_no_plus_without_values_above_the_scale():
     flat = Maps({"a": np.full((6, 6), 0.005)})
-    (bar,) = [axes for axes in importance(flat).axes if axes.get_xlabel() != "Head"]
+    (bar,) = [axes for axes in draw_importance(flat).axes if axes.get_xlabel() != "Head"]
     assert bar.get_yticklabels()[-1].get_text() == "0.0050"
 
 
@@ -114,7 +115,7 @@ def test_axis_ticks_fit():
 def test_heads_that_were_not_measured_are_grey():
     grid = np.full((4, 4), 0.1)
     grid[1, 2] = np.nan
-    image = panels(importance(Maps({"a": grid})))[0].get_images()[0]
+    image = panels(draw_importance(Maps({"a": grid})))[0].get_images()[0]
     colours = image.to_rgba(image.get_array())
     assert len(set(colours[1, 2][:3])) == 1  # grey
     assert len(set(colours[0, 0][:3])) == 3
@@ -122,7 +123,7 @@ def test_heads_that_were_not_measured_are_grey():
 
 def test_tasks_the_model_cannot_do_are_hatched_and_say_so():
     shown = Maps({"a": np.full((6, 6), 0.1), "b": np.full((6, 6), 0.1)}, {"b": "not competent", "c": "not competent"})
-    a, b, c = panels(importance(shown))
+    a, b, c = panels(draw_importance(shown))
     assert not a.patches
     for axes in (b, c):
         assert [patch.get_hatch() for patch in axes.patches] == ["///"]

@@ -81,9 +81,7 @@ def verify(
             found += [{"model": model.name, "method": method, **asdict(row)} for row in function(trial)]
             reporter.say(f"{name}: {sum(row['test'] == name for row in found)} results.")
         kept = atlas.evidence
-        kept = kept[
-            ~((kept["method"] == method) & kept["test"].isin([*chosen, *(["role"] if "order" in chosen else [])]))
-        ]
+        kept = kept[~((kept["method"] == method) & kept["test"].isin(chosen))]
         rows = kept.astype(object).where(kept.notna(), None).to_dict("records")
         atlas_files.write_evidence(atlas.path, [*rows, *found])
     reporter.say(f"{len(found)} results in {time.time() - started:.0f} s, in {atlas.path / 'evidence.parquet'}.")

@@ -24,20 +24,18 @@ def scores(shape, **heads):
 def test_planted_heads_have_the_expected_signs(tmp_path):
     job = planted_gates.work(tmp_path)
     rows = order_evidence(job, "Red", scores((3, 4), facilitation=HELPER, interference=SABOTEUR), draws=3)
-    change = {(r.test, r.control, r.draw, r.k): r.value - r.baseline for r in rows}
+    change = {(r.control, r.draw, r.k): r.value - r.baseline for r in rows}
     counts = grid(12)
-    assert change["order", "facilitation", None, 1] < -1
-    assert change["order", "interference", None, 1] > 1
+    assert change["facilitation", None, 1] < -1
+    assert change["interference", None, 1] > 1
     for k in counts[:-1]:  # the ten dead heads come first
-        assert change["order", "irrelevance", None, k] == pytest.approx(0, abs=1e-5)
-    assert change["role", "facilitation", None, 1] < -1
-    assert change["role", "interference", None, 1] > 1
-    assert change["role", "irrelevance", None, 10] == pytest.approx(0, abs=1e-5)
-    whole = {
-        change["order", control, draw, 12] for control, draw in [*((r, None) for r in scores((3, 4))), ("random", 0)]
-    }
+        assert change["irrelevance", None, k] == pytest.approx(0, abs=1e-5)
+    assert change["facilitation heads", None, 1] < -1
+    assert change["interference heads", None, 1] > 1
+    assert change["irrelevance heads", None, 10] == pytest.approx(0, abs=1e-5)
+    whole = {change[control, draw, 12] for control, draw in [*((r, None) for r in scores((3, 4))), ("random", 0)]}
     assert len(whole) == 1  # all heads are all heads
-    assert {draw for _, control, draw, _ in change if control == "random"} == {0, 1, 2}
+    assert {draw for control, draw, _ in change if control == "random"} == {0, 1, 2}
 
 
 @pytest.mark.parametrize("baseline", ["zero", "mean", "resample"])

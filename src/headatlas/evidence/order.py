@@ -48,8 +48,8 @@ def order_evidence(
     `scores` gives each of the three roles as [layer, head], for instance the mean over seeds. Heads are removed (put to
     `baseline`) from the highest score down; `counts` says how many, `grid` by default. `control` is the role, or
     `random` with its number as `draw`: an order with the same layers as that of facilitation but other heads in them.
-    `value` is the mean log-probability of the answers. With `test` = "role" exactly the heads above 0.5 of one role
-    are removed.
+    `value` is the mean log-probability of the answers. Under `facilitation heads` and the like exactly the heads above
+    0.5 of that role are removed.
     """
     if missing := [role for role in ROLES if role not in scores]:
         raise UsageError(
@@ -68,10 +68,10 @@ def order_evidence(
     if not counts or counts[0] < 0 or counts[-1] > total:
         raise UsageError(f"Counts {list(counts)} were asked for; the model has {total} heads. Give 0 to {total}.")
     random = [matched_order(orders[MATCHED], work.model.shape, draw) for draw in range(draws)]
-    plan: list[tuple[str, str, int | None, Order]] = []
-    plan += [("order", role, None, orders[role][:k]) for role in ROLES for k in counts]
-    plan += [("order", "random", draw, own[:k]) for draw, own in enumerate(random) for k in counts]
-    plan += [("role", role, None, orders[role][: held[role]]) for role in ROLES]
+    plan: list[tuple[str, int | None, Order]] = []
+    plan += [(role, None, orders[role][:k]) for role in ROLES for k in counts]
+    plan += [("random", draw, own[:k]) for draw, own in enumerate(random) for k in counts]
+    plan += [(f"{role} heads", None, orders[role][: held[role]]) for role in ROLES]
     baselines = Baselines(baseline, work)
     masks = [_without(work, removed, baselines.inputs(task)) for *_, removed in plan]
     intact, *scored = held_out_nll(
@@ -84,10 +84,10 @@ def order_evidence(
     groups = work.groups(task, "evaluate")
     start = float(-intact.mean())
     rows = []
-    for (test, control, draw, removed), own in zip(plan, scored, strict=True):
+    for (control, draw, removed), own in zip(plan, scored, strict=True):
         low, high = bootstrap_mean((intact - own)[0], groups)
         row = ("logprob", float(-own.mean()), start, start + float(low), start + float(high), len(removed), draw)
-        rows.append(Evidence(test, task, task, control, *row))
+        rows.append(Evidence("order", task, task, control, *row))
     return rows
 
 

@@ -12,11 +12,14 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from headatlas.errors import HeadAtlasError, unknown
+from headatlas.figures.gates import gate_curves, order
 from headatlas.figures.hierarchy import draw_hierarchy
 from headatlas.figures.importance import draw_importance
 from headatlas.figures.keep import draw_keep
 from headatlas.figures.mask import draw_mask, draw_mask_accuracy
 from headatlas.figures.probe import draw_elbow
+from headatlas.figures.roles import METHOD as GATE
+from headatlas.figures.roles import role_distributions, role_maps, roles
 from headatlas.figures.rows import only
 from headatlas.figures.scale import scale_ticks, scale_top, tick_step
 from headatlas.figures.specificity import draw_specificity
@@ -92,9 +95,23 @@ def write_figures(atlas: Atlas) -> list[Path]:
 
 def _maps() -> Kind:
     def lacking(atlas: Atlas, method: str | None) -> str:
-        return f"The atlas {atlas.path} has no maps. Map again."
+        return f"The atlas {atlas.path} has no importance{f' by {method}' if method else ''}: see its other figures."
 
-    return Kind(draw_importance, lambda atlas: atlas.methods, lacking, every_method=False)
+    def methods(atlas: Atlas) -> list[str]:
+        importance = only(atlas.scores, measure="importance")
+        return list(dict.fromkeys(importance["method"]))
+
+    return Kind(draw_importance, methods, lacking, every_method=False)
+
+
+def _gates(draw: Callable[[Atlas, str], Figure]) -> Kind:
+    def methods(atlas: Atlas) -> list[str]:
+        return [GATE] if GATE in atlas.methods else []
+
+    def lacking(atlas: Atlas, method: str | None) -> str:
+        return f"The atlas {atlas.path} has no gates. Map again with the method {GATE!r} among others: --method gate"
+
+    return Kind(draw, methods, lacking)
 
 
 def _curves() -> Kind:
@@ -142,4 +159,9 @@ FIGURES: dict[str, Kind] = {
     "specificity": _evidence("specificity", "logprob", draw_specificity, "top"),
     "hierarchy": _evidence("hierarchy", "logprob", draw_hierarchy, "top minus random"),
     "steer": _evidence("steer", "logprob", draw_steer),
+    "roles": _gates(roles),
+    "role_maps": _gates(role_maps),
+    "role_distributions": _gates(role_distributions),
+    "gate_curves": _gates(gate_curves),
+    "order": _evidence("order", "logprob", order),
 }

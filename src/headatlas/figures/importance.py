@@ -26,7 +26,7 @@ def draw_importance(atlas: Atlas, method: str | None = None) -> Figure:
     Tasks that the intact model cannot do are hatched; where they were not mapped there is nothing under the hatching.
     """
     method = atlas.choose_method(method)
-    mapped = set(atlas.tasks)
+    mapped = set(atlas.tasks_of(method))
     grids = {
         task: np.abs(atlas.grid(task, method)) if task in mapped else np.full(atlas.shape, np.nan)
         for task in atlas.verdicts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
@@ -12,8 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from headatlas.errors import HeadAtlasError
-from headatlas.figures import STYLE
-from headatlas.figures_roles import COLOURS, METHOD, SHOWN, plain, role_legend
+from headatlas.figures.roles import COLOURS, METHOD, SHOWN, plain, role_legend
+from headatlas.figures.style import settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +39,7 @@ def gate_curves(atlas: Atlas, method: str | None = None) -> Figure:
 
 def draw_gate_curves(diagnostics: pd.DataFrame) -> Figure:
     """Rows: tasks. Columns: the objective of each stage by step (lines: fit; dots: choose), then the open gates."""
-    with rc_context(STYLE):
+    with rc_context(settings()):
         curves = diagnostics[diagnostics["place"].notna() & diagnostics["metric"].str.endswith("_objective")]
         if curves.empty:
             raise HeadAtlasError("There are no courses of gate fits to draw. Map with: headatlas map --method gate")
@@ -84,7 +83,7 @@ def order(atlas: Atlas, method: str | None = None) -> Figure:
 
 def draw_order(evidence: pd.DataFrame) -> Figure:
     """One panel a task: the change of the answers' log-probability by number of ablated heads, with 95 % intervals."""
-    with rc_context(STYLE):
+    with rc_context(settings()):
         rows = evidence[evidence["test"] == "order"]
         if rows.empty:
             raise HeadAtlasError("There is no ablation in the order of roles to draw. Run: headatlas verify")
@@ -124,7 +123,7 @@ def draw_order(evidence: pd.DataFrame) -> Figure:
 
 def draw_sweep(summary: pd.DataFrame) -> Figure:
     """The summary of a sweep: the share of heads in each role, and what the binarised masks cost, by lambda."""
-    with rc_context(STYLE):
+    with rc_context(settings()):
         table = summary.pivot_table(index="strength", columns="measure", values="value")
         figure = Figure(figsize=(7.2, 2.8), layout="constrained")
         left, right = figure.subplots(1, 2)
@@ -156,6 +155,3 @@ def draw_sweep(summary: pd.DataFrame) -> Figure:
 def _curve(axes: Axes, rows: pd.DataFrame, metric: str, seed: int, **style: Any) -> None:
     own = rows[(rows["metric"] == metric) & (rows["seed"] == seed)].sort_values("place")
     axes.plot(own["place"], own["value"], **style)
-
-
-FIGURES: dict[str, Callable[[Atlas, str | None], Figure]] = {"gate_curves": gate_curves, "order": order}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from headatlas.errors import HeadAtlasError
-from headatlas.figures import STYLE, UNMEASURED, tick_step
+from headatlas.figures.scale import tick_step
+from headatlas.figures.style import UNMEASURED, settings
 from headatlas.roles import OPEN, ROLES, always, at_least_once
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def roles(atlas: Atlas, method: str | None = None) -> Figure:
 
 def draw_roles(tasks: Mapping[str, Mapping[str, Array]]) -> Figure:
     """The roles figure for stacks [seed, layer, head] of facilitation and interference."""
-    with rc_context(STYLE):
+    with rc_context(settings()):
         joined = (("Always", always), ("Any", at_least_once))
         shape = next(iter(tasks.values()))["facilitation"].shape[1:]
         width, height = _panel_size(shape)
@@ -114,7 +115,7 @@ def role_maps(atlas: Atlas, method: str | None = None) -> Figure:
 
 def draw_role_maps(tasks: Mapping[str, Mapping[str, Array]]) -> Figure:
     """The three-panel maps for stacks [seed, layer, head] of the roles."""
-    with rc_context(STYLE):
+    with rc_context(settings()):
         shape = next(iter(tasks.values()))["facilitation"].shape[1:]
         width, height = _panel_size(shape)
         figure = Figure(figsize=(3 * (width + 1.15), len(tasks) * (height + 0.9)), layout="constrained")
@@ -142,7 +143,7 @@ def role_distributions(atlas: Atlas, method: str | None = None) -> Figure:
 
 def draw_role_distributions(tasks: Mapping[str, Mapping[str, Array]]) -> Figure:
     """One panel a task: the share of heads in each tenth of the scale, over all seeds."""
-    with rc_context(STYLE):
+    with rc_context(settings()):
         columns = min(4, len(tasks))
         rows = -(-len(tasks) // columns)
         figure = Figure(figsize=(2.9 * columns + 0.3, 2.3 * rows + 0.5), layout="constrained")
@@ -189,10 +190,3 @@ def role_legend(figure: Figure, names: Sequence[str], labels: Mapping[str, str] 
         for name in names
     ]
     figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), frameon=False, fontsize=8.5)
-
-
-FIGURES: dict[str, Callable[[Atlas, str | None], Figure]] = {
-    "roles": roles,
-    "role_maps": role_maps,
-    "role_distributions": role_distributions,
-}

@@ -8,8 +8,8 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from headatlas.errors import HeadAtlasError
-from headatlas.figures_gates import draw_gate_curves, draw_order, draw_sweep, gate_curves
-from headatlas.figures_roles import (
+from headatlas.figures.gates import draw_gate_curves, draw_order, draw_sweep, gate_curves
+from headatlas.figures.roles import (
     draw_role_distributions,
     draw_role_maps,
     draw_roles,

@@ -29,8 +29,12 @@ def test_the_tables_keep_their_contract(tiny_atlas):
     columns = "model method measure task seed layer head value stderr p_value q_value"
     assert SCORES.names == columns.split()
     counts = tiny_atlas.scores.groupby(["method", "task"]).size().to_dict()
-    assert counts == {(m, t): n for m, n in (("attribute", 12), ("ablate", 2)) for t in ("Colours", "Numbers")}
-    assert (tiny_atlas.scores["q_value"] >= tiny_atlas.scores["p_value"] - 1e-12).all()
+    # The probe has two measures, gates have five for each of three seeds.
+    sizes = {"attribute": 12, "ablate": 2, "probe": 24, "gate": 180}
+    assert counts == {(method, task): n for method, n in sizes.items() for task in ("Colours", "Numbers")}
+    tested = tiny_atlas.scores[tiny_atlas.scores["p_value"].notna()]
+    assert set(tested["method"]) == {"attribute", "ablate", "probe"}
+    assert (tested["q_value"] >= tested["p_value"] - 1e-12).all()
 
 
 def test_the_run_says_how_it_was_made(tiny_atlas):
@@ -183,7 +187,7 @@ def test_reading_what_is_not_an_atlas_says_so(tmp_path):
 
 
 def test_the_strongest_heads_come_first_with_their_interval(tiny_atlas):
-    table = tiny_atlas.table("colours")
+    table = tiny_atlas.table("colours", "attribute")
     assert list(table["value"].abs()) == sorted(table["value"].abs(), reverse=True)
     assert ((table["low"] < table["value"]) & (table["value"] < table["high"])).all()
     # The interval and the p-value are the same statement.
@@ -192,10 +196,10 @@ def test_the_strongest_heads_come_first_with_their_interval(tiny_atlas):
 
 
 def test_the_most_complete_map_is_shown_unless_another_is_asked_for(tiny_atlas):
-    assert tiny_atlas.choose_method() == "attribute"  # ablation measured only some heads
+    assert tiny_atlas.choose_method() == "probe"  # gates have no importance, and ablation measured only some heads
     assert tiny_atlas.choose_method("ablate") == "ablate"
-    with pytest.raises(HeadAtlasError, match="Unknown method in this atlas 'gate'"):
-        tiny_atlas.choose_method("gate")
+    with pytest.raises(HeadAtlasError, match="Unknown method in this atlas 'sense'"):
+        tiny_atlas.choose_method("sense")
 
 
 def test_a_task_at_chance_is_mapped_only_on_request(tmp_path):
@@ -241,7 +245,7 @@ def test_tasks_that_differ_in_case_keep_their_own_numbers(tmp_path):
 
 def test_a_map_that_is_complete_only_over_all_tasks_together_is_not_complete(tmp_path):
     tasks = tuple(f"Task {i}" for i in range(10))
-    atlas = map_all(tiny.model(), tiny.suite(tasks=tasks), out=tmp_path / "a")
+    atlas = map_all(tiny.model(), tiny.suite(tasks=tasks), ["attribute", "ablate"], out=tmp_path / "a")
     ablated = atlas.scores[atlas.scores["method"] == "ablate"]
     assert len(ablated[["layer", "head"]].drop_duplicates()) > len(ablated) / len(tasks)
     assert atlas.choose_method() == "attribute"

@@ -55,7 +55,7 @@ def test_values_are_those_of_gates_on_evaluate_with_intervals_around_them(tmp_pa
     assert row.value == pytest.approx(np.mean(total), abs=1e-5)
     assert row.low < row.value < row.high
     first = next(r for r in rows if (r.control, r.k) == ("irrelevance", 0))
-    assert first["value"] == first["baseline"] == first["low"] == first["high"]
+    assert first.value == first.baseline == first.low == first.high
 
 
 def test_random_orders_follow_the_layers(tmp_path):

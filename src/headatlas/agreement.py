@@ -21,7 +21,7 @@ COLUMNS = ["kind", "first", "second", "task", "heads", "correlation", "k", "shar
 
 def primary_measure(atlas: Atlas, method: str) -> str:
     """The measure that ranks the heads of a method."""
-    found = list(dict.fromkeys(atlas.scores.loc[atlas.scores["method"] == method, "measure"]))
+    found = atlas.scores.loc[atlas.scores["method"] == method, "measure"].unique().tolist()
     return next((name for name in PRIMARY if name in found), found[0])
 
 

@@ -122,7 +122,7 @@ class Atlas:
     @cached_property
     def tasks(self) -> list[str]:
         """The tasks that were mapped."""
-        return list(dict.fromkeys(self.scores["task"]))
+        return self.scores["task"].unique().tolist()
 
     @cached_property
     def verdicts(self) -> dict[str, str]:
@@ -131,7 +131,7 @@ class Atlas:
 
     @cached_property
     def methods(self) -> list[str]:
-        return list(dict.fromkeys(self.scores["method"]))
+        return self.scores["method"].unique().tolist()
 
     def choose_method(self, name: str | None = None) -> str:
         """The method asked for; without one, the last that measured every head."""

@@ -95,30 +95,25 @@ def _steps(length: int) -> list[int]:
 def _evidence(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Series over k. Draws of a random control become their mean, with the band that holds 95 % of them."""
     keys = ["method", "test", "task", "eval_task", "control", "metric"]
-    series = []
-    for key, rows in table.groupby(keys, sort=False, dropna=False):
-        points = [_point(k, own) for k, own in rows.groupby("k", sort=True, dropna=False)]
-        columns = {name: [point[name] for point in points] for name in points[0]}
-        series.append(dict(zip(keys, map(plain, key), strict=True)) | columns)
-    return series
-
-
-def _point(k: Any, rows: pd.DataFrame) -> dict[str, Any]:
-    value = rows["value"].to_numpy(dtype=float)
-    if len(value) > 1:
-        low, high = np.nanquantile(value, [0.025, 0.975])
-    else:
-        low, high = rows["low"].iloc[0], rows["high"].iloc[0]
-    baseline = rows["baseline"].to_numpy(dtype=float)
-    known = baseline[np.isfinite(baseline)]
-    return {
-        "k": None if pd.isna(k) else int(k),
-        "value": number(np.nanmean(value)) if np.isfinite(value).any() else None,
-        "low": number(low),
-        "high": number(high),
-        "baseline": number(known.mean()) if known.size else None,
-        "draws": len(value),
-    }
+    grouped = table.groupby([*keys, "k"], sort=False, dropna=False)
+    points = grouped.agg(
+        value=("value", "mean"), low=("low", "first"), high=("high", "first"), baseline=("baseline", "mean"),
+        draws=("value", "size"),
+    )  # fmt: skip
+    drawn = points["draws"] > 1
+    for name, share in (("low", 0.025), ("high", 0.975)):
+        points.loc[drawn, name] = grouped["value"].quantile(share)[drawn]
+    series: dict[tuple[Any, ...], dict[str, Any]] = {}
+    columns = ("k", "value", "low", "high", "baseline", "draws")
+    for row in points.reset_index().to_dict("records"):
+        key = tuple(plain(row[name]) for name in keys)
+        own = series.setdefault(key, dict(zip(keys, key, strict=True)) | {name: [] for name in columns})
+        for name in columns:
+            own[name].append(plain(row[name]))
+    for own in series.values():
+        order = sorted(range(len(own["k"])), key=lambda i: -1 if own["k"][i] is None else own["k"][i])
+        own |= {name: [own[name][i] for i in order] for name in columns}
+    return list(series.values())
 
 
 def _finding(found: Finding) -> dict[str, Any]:

@@ -26,7 +26,9 @@ function pickTop(patch = {}) {
   change(patch);
   const atlas = ATLASES[state.atlas];
   const map = chosenMap(atlas, state.task);
-  if (map) select(atlas, map.order.slice(0, state.k), false, map.order[0]);
+  if (!map) return;
+  const heads = map.strongest(state.k);
+  select(atlas, heads, false, heads[0]);
 }
 
 function drawCard() {
@@ -44,7 +46,16 @@ function drawCard() {
   card.replaceChildren(
     make("h3", { class: "card-name" }, make("span", {}, atlas.name(i)), PAIR ? make("small", {}, atlas.label) : null),
     make("p", { class: "quiet" }, `layer ${atlas.layerOf(i)} of ${atlas.layers}, ${kv}`),
-    ...roleLines(atlas, i), valuesInTasks(atlas, i), ranksByMethod(atlas, i), including(atlas, i));
+    valuesInTasks(atlas, i), make("div", { id: "card-rest" }));
+  later(drawCardRest);
+}
+
+/** What needs the maps of all methods; drawn when there is time. */
+function drawCardRest() {
+  const atlas = ATLASES[state.atlas];
+  if (state.cell === null) return;
+  const parts = [roleLines(atlas, state.cell), ranksByMethod(atlas, state.cell), including(atlas, state.cell)];
+  byId("card-rest")?.replaceChildren(...parts.filter(Boolean));
 }
 
 /** What the head looks at, where attention was measured, and what gates say of it. */
@@ -63,7 +74,7 @@ function roleLines(atlas, i) {
     const words = Object.entries(found).filter(([role]) => role !== "neither").map(([role, tasks]) => `${role} in ${listed(tasks)}`);
     lines.push([name, words.join("; ") || "neither helps nor hurts in any task"]);
   }
-  return [make("dl", { class: "roles" }, lines.map(([word, text]) => [make("dt", {}, word), make("dd", {}, text)]))];
+  return make("dl", { class: "roles" }, lines.map(([word, text]) => [make("dt", {}, word), make("dd", {}, text)]));
 }
 
 function valuesInTasks(atlas, i) {
@@ -81,15 +92,15 @@ function valuesInTasks(atlas, i) {
 function ranksByMethod(atlas, i) {
   if (atlas.methods.length < 2) return null;
   const names = atlas.methods.map((method) => method.name);
-  return make("table", { class: "tiny ranks" }, make("caption", {}, `rank by method, of ${atlas.size}`),
+  return make("div", { class: "scroll" }, make("table", { class: "tiny ranks" }, make("caption", {}, `rank by method, of ${atlas.size}`),
     make("thead", {}, make("tr", {}, make("th"), names.map((name) => make("th", { scope: "col" }, name)))),
     make("tbody", {}, MAPPED.map((task) => make("tr", {}, make("th", { scope: "row" }, task), names.map((name) => {
       const map = atlas.ranking(task, name);
       const rank = map?.rank(i);
       if (!rank) return make("td", { class: "number quiet" }, "–");
-      const share = rank / map.order.length;
-      return make("td", { class: `number${share <= 0.05 ? " high" : ""}`, title: `${rank} of ${map.order.length}` }, String(rank));
-    })))));
+      const share = rank / map.count;
+      return make("td", { class: `number${share <= 0.05 ? " high" : ""}`, title: `${rank} of ${map.count}` }, String(rank));
+    }))))));
 }
 
 /** Tests whose strongest k heads include this one, by its rank in the map that chose them. */

@@ -71,7 +71,7 @@ function key(entries) {
 function matrix({ rows, columns, cell, corner = "", most = null, kind = "signed", label }) {
   const cells = rows.map((row) => columns.map((column) => cell(row, column)));
   const top = most ?? Math.max(...cells.flat().map((one) => (finite(one?.value) ? Math.abs(one.value) : 0)), 1e-9);
-  const anchors = kind === "signed" ? DIVERGING[theme()] : VIRIDIS;
+  const anchors = (kind === "signed" ? DIVERGING : AMOUNT)[theme()];
   const body = rows.map((row, r) => make("tr", {}, make("th", { scope: "row" }, row), cells[r].map((one) => {
     if (!one || !finite(one.value)) return make("td", { class: "empty" }, one?.text ?? "");
     const rgb = along(anchors, kind === "signed" ? one.value / top / 2 + 0.5 : one.value / top);

@@ -3,12 +3,14 @@
 const VIRIDIS = ["440154", "481a6c", "472f7d", "414487", "39568c", "31688e", "2a788e", "23888e", "1f988b", "22a884",
   "35b779", "54c568", "7ad151", "a5db36", "d2e21b", "fde725"];
 const DIVERGING = {
-  light: ["053061", "2166ac", "4393c3", "92c5de", "d1e5f0", "f7f7f7", "fddbc7", "f4a582", "d6604d", "b2182b", "67001f"],
-  dark: ["9ecbff", "6aa9ee", "3f83c9", "285b8f", "1b3854", "1c2128", "4d2a1c", "8a4527", "c96a38", "f0955c", "ffc9a3"],
+  light: ["7f2704", "b3400a", "d9682b", "f0a070", "f9d9c3", "f5f6f7", "d1e3f0", "92c0de", "4a90c4", "2166ac", "0a3566"],
+  dark: ["ffc9a3", "f0955c", "c96a38", "8a4527", "4d2a1c", "1c2128", "1b3854", "285b8f", "3f83c9", "6aa9ee", "9ecbff"],
 };
+const AMOUNT = { light: ["f1f4f6", "b5dcd6", "5bb5ab", "21918c", "0f6360"], dark: ["1f262e", "164744", "1b6f6b", "2fa79f", "7fdccf"] };
 const ROLE_COLOURS = { neither: "111316", facilitating: "009e73", interfering: "d55e00", both: "f0e442" };
 const SURFACE = { light: "ffffff", dark: "161b22" };
-const UNMEASURED = { light: "#dfe2e6", dark: "#353c46" };
+const FADED = { light: ["e6e9ec", "bcc4cc"], dark: ["262d36", "48525e"] };
+const UNMEASURED = { light: "#f6f7f8", dark: "#1a2027" };
 const CODES = 256;
 const MISSING = 2 * CODES;
 
@@ -32,8 +34,8 @@ function palette(kind, theme) {
   const plain = Array.from({ length: CODES }, (_, code) =>
     kind === "roles" ? roleColour((code >> 4) / 15, (code & 15) / 15)
       : along(kind === "signed" ? DIVERGING[theme] : VIRIDIS, code / (CODES - 1)));
-  const surface = parts(SURFACE[theme]);
-  return [...plain.map(css), ...plain.map((rgb) => css(blend(rgb, surface, 0.86))), UNMEASURED[theme]];
+  const faded = plain.map((_, code) => along(FADED[theme], kind === "signed" ? Math.abs(code / (CODES - 1) - 0.5) * 2 : code / (CODES - 1)));
+  return [...plain, ...faded].map(css).concat(UNMEASURED[theme]);
 }
 
 const palettes = new Map();
@@ -41,6 +43,18 @@ function colours(kind, theme) {
   const key = `${kind} ${theme}`;
   if (!palettes.has(key)) palettes.set(key, palette(kind, theme));
   return palettes.get(key);
+}
+
+/** The same colours as the bytes of pixels. */
+const pixels = new Map();
+function pixelColours(fills) {
+  if (!pixels.has(fills)) {
+    pixels.set(fills, Uint32Array.from(fills, (colour) => {
+      const [r, g, b] = parts(colour.slice(1));
+      return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+    }));
+  }
+  return pixels.get(fills);
 }
 
 /** The code of a head's colour. */
@@ -55,9 +69,12 @@ function code(map, i, kind, top, fade) {
 
 /** The top of a colour scale, a round number just above the 99th percentile, and whether anything lies above it. */
 function scaleTop(maps) {
-  const sizes = [];
-  for (const map of maps) for (const value of map.value) if (!Number.isNaN(value)) sizes.push(Math.abs(value));
-  const sorted = Float32Array.from(sizes).sort();
+  const sorted = new Float32Array(maps.reduce((sum, map) => sum + map.count, 0));
+  maps.reduce((at, map) => {
+    sorted.set(map.sizes, at);
+    return at + map.count;
+  }, 0);
+  sorted.sort();
   const most = sorted.at(-1) ?? 0;
   const at = 0.99 * (sorted.length - 1);
   const below = sorted[Math.floor(at)] ?? 0;

@@ -20,22 +20,50 @@ class HeadMap {
     Object.assign(this, { value, low, high, q, spread, second });
   }
 
-  /** Measured heads, strongest first. */
-  get order() {
-    if (!this.sorted) {
-      const places = [];
-      this.value.forEach((value, i) => Number.isNaN(value) || places.push(i));
-      this.sorted = places.sort((a, b) => Math.abs(this.value[b]) - Math.abs(this.value[a]) || a - b);
-    }
+  /** Sizes of the measured heads, largest first. */
+  get sizes() {
+    this.sorted ??= this.value.filter((value) => !Number.isNaN(value)).map(Math.abs).sort().reverse();
     return this.sorted;
   }
 
+  /** How many heads were measured. */
+  get count() {
+    return this.sizes.length;
+  }
+
+  /** The strongest k heads in order; equal ones by their place. */
+  strongest(k) {
+    const least = this.sizes[Math.min(k, this.count) - 1];
+    const places = [];
+    this.value.forEach((value, i) => Math.abs(value) >= least && places.push(i));
+    return places.sort((a, b) => Math.abs(this.value[b]) - Math.abs(this.value[a]) || a - b).slice(0, k);
+  }
+
+  /** The place of a head among all, 1 for the strongest; null where it was not measured. */
   rank(i) {
-    if (!this.ranks) {
-      this.ranks = new Int32Array(this.value.length);
-      this.order.forEach((place, n) => (this.ranks[place] = n + 1));
+    if (this.ranks) return this.ranks[i] || null;
+    const own = Math.abs(this.value[i]);
+    if (Number.isNaN(own)) return null;
+    let rank = 1;
+    for (let j = 0; j < this.value.length; j++) {
+      const size = Math.abs(this.value[j]);
+      if (size > own || (size === own && j < i)) rank++;
     }
-    return this.ranks[i] || null;
+    return rank;
+  }
+
+  /** Ranks of all heads at once, for those who need them all. */
+  rankAll() {
+    if (this.ranks) return;
+    const ranks = new Int32Array(this.value.length);
+    this.strongest(this.count).forEach((place, n) => (ranks[place] = n + 1));
+    this.ranks = ranks;
+  }
+
+  /** How many heads differ from zero. */
+  get found() {
+    this.differing ??= this.q.reduce((sum, q) => sum + (q < LEVEL), 0);
+    return this.differing;
   }
 
   /** Whether the head differs from zero; null where that was not tested. */
@@ -62,27 +90,37 @@ function fromStored(stored) {
   });
 }
 
-const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
-
 /** Several seeds as one map. Always and Any are the values nearest to and farthest from zero; seeds that disagree in
- * sign make Always zero. */
+ * sign make Always zero. A head's q is the worst of its seeds for Always, the best for Any, their mean otherwise. */
 function combine(maps, how) {
   const size = maps[0].value.length;
   const [value, low, high, q] = [0, 1, 2, 3].map(() => new Float32Array(size).fill(NaN));
+  const tested = maps.filter((map) => map.q);
   for (let i = 0; i < size; i++) {
-    const own = maps.map((map) => map.value[i]).filter((v) => !Number.isNaN(v));
-    if (!own.length) continue;
-    low[i] = Math.min(...own);
-    high[i] = Math.max(...own);
-    const far = Math.abs(low[i]) > Math.abs(high[i]) ? low[i] : high[i];
-    const near = low[i] > 0 ? low[i] : high[i] < 0 ? high[i] : 0;
-    value[i] = how === "always" ? near : how === "any" ? far : own.reduce((a, b) => a + b, 0) / own.length;
-    const known = maps.filter((map) => map.q && !Number.isNaN(map.q[i])).map((map) => map.q[i]);
-    if (known.length) {
-      q[i] = how === "always" ? Math.max(...known) : how === "any" ? Math.min(...known) : median(known);
+    let [least, most, sum, count] = [Infinity, -Infinity, 0, 0];
+    for (const map of maps) {
+      const own = map.value[i];
+      if (Number.isNaN(own)) continue;
+      if (own < least) least = own;
+      if (own > most) most = own;
+      sum += own;
+      count++;
     }
+    if (!count) continue;
+    low[i] = least;
+    high[i] = most;
+    if (how === "always") value[i] = least > 0 ? least : most < 0 ? most : 0;
+    else value[i] = how === "any" ? (-least > most ? least : most) : sum / count;
+    if (tested.length) q[i] = joined(tested, i, how);
   }
-  return new HeadMap(value, { low, high, q: maps.some((map) => map.q) ? q : null, spread: "range over seeds" });
+  return new HeadMap(value, { low, high, q: tested.length ? q : null, spread: "range over seeds" });
+}
+
+function joined(maps, i, how) {
+  const known = maps.map((map) => map.q[i]).filter((own) => !Number.isNaN(own));
+  if (!known.length) return NaN;
+  if (how === "mean") return known.reduce((a, b) => a + b, 0) / known.length;
+  return how === "always" ? Math.max(...known) : Math.min(...known);
 }
 
 class AtlasData {

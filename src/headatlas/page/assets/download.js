@@ -20,13 +20,14 @@ function offer(blob, name) {
 function asCsv() {
   const field = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
   const number = (value) => (value === undefined || Number.isNaN(value) ? "" : String(Number(value.toPrecision(7))));
+  const single = seedsOf(state.method, state.measure).length < 2;
   const lines = ["model,task,method,measure,seed,layer,head,value,low,high,q_value"];
   for (const atlas of ATLASES) {
     for (const task of shownTasks()) {
       const map = chosenMap(atlas, task);
       const measures = map?.second ? [["facilitation", map], ["interference", map.second]] : map ? [[state.measure, map]] : [];
       for (const [measure, own] of measures) {
-        own.value.forEach((value, i) => Number.isNaN(value) || lines.push([field(atlas.label), field(task), state.method, measure, state.seed,
+        own.value.forEach((value, i) => Number.isNaN(value) || lines.push([field(atlas.label), field(task), state.method, measure, single ? seedsOf(state.method, measure)[0] : state.seed,
           atlas.layerOf(i), i % atlas.heads, number(value), number(own.low?.[i]), number(own.high?.[i]), number(own.q?.[i])].join(",")));
       }
     }
@@ -41,7 +42,7 @@ function drawSheet(pen) {
   const large = state.view === "focus" ? 2 : 1;
   const kind = kindOf();
   const fills = colours(kind, theme());
-  const plot = { width: 190 * large, height: Math.min(310, Math.max(170, ATLASES[0].layers * 9)) * large };
+  const plot = { width: 190 * large, height: smallHeight * large };
   const step = { x: plot.width + 62, y: plot.height + 66 };
   const items = tasks.flatMap((task) => ATLASES.map((atlas) => ({ task, atlas })));
   const size = { width: columns * step.x + 24, height: Math.ceil(items.length / columns) * step.y + 74 };

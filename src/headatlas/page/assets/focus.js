@@ -31,17 +31,17 @@ function drawFocus() {
 
 /** The sorted sizes, with the null's band where the method drew one. */
 function fallOff(atlas, map) {
-  const order = map.order;
+  const sizes = [...map.sizes];
   const own = (curve) => curve.method === state.method && curve.task === state.task && curve.metric === "curve";
   const stored = state.measure === atlas.primary(state.method) ? atlas.diagnostics.curves.find(own) : null;
-  const steps = order.map((_, n) => n).filter((n) => n < 60 || n % Math.ceil(order.length / 150) === 0);
-  const series = [{ name: "size", kind: "top", x: steps.map((n) => n + 1), y: steps.map((n) => Math.abs(map.value[order[n]])) }];
+  const steps = sizes.map((_, n) => n).filter((n) => n < 60 || n % Math.ceil(sizes.length / 150) === 0);
+  const series = [{ name: "size", kind: "top", x: steps.map((n) => n + 1), y: steps.map((n) => sizes[n]) }];
   if (stored?.low.some(finite)) {
     series.unshift({ name: "null", kind: "random", x: stored.place, y: stored.place.map(() => null), low: stored.low, high: stored.high });
   }
   const elbow = atlas.diagnostics.numbers.find((row) => row.metric === "elbow" && row.method === state.method && row.task === state.task);
   const half = heldBy(map, 0.5);
-  const words = [`${plural(half, "head")} of ${order.length} hold half of the sum`,
+  const words = [`${plural(half, "head")} of ${sizes.length} hold half of the sum`,
     elbow ? `elbow at ${show(elbow.value)}` : null, stored ? "grey: what shuffled labels give" : null].filter(Boolean);
   return make("figure", {}, make("figcaption", {}, make("b", {}, "Sorted sizes"), make("span", {}, words.join(" · "))),
     lineChart({ series, xLabel: "rank", yLabel: "", label: `Sorted sizes of ${state.task}: ${words.join(", ")}`, width: 420, height: 180, zero: true }));
@@ -50,11 +50,11 @@ function fallOff(atlas, map) {
 /** How many of the strongest heads hold a share of the sum of sizes. */
 function heldBy(map, share) {
   let sum = 0;
-  return map.order.findIndex((i) => (sum += Math.abs(map.value[i])) >= share * map.mass) + 1;
+  return map.sizes.findIndex((size) => (sum += size) >= share * map.mass * (1 - 1e-6)) + 1;
 }
 
 function strongest(atlas, map) {
-  const rows = map.order.slice(0, Math.min(state.k, MOST_ROWS)).map((i, n) => make("tr", {
+  const rows = map.strongest(Math.min(state.k, MOST_ROWS)).map((i, n) => make("tr", {
     class: map.distinct(i) === false ? "faint" : null, "data-place": i,
     onclick: (event) => select(atlas, [i], event.shiftKey, i),
   }, make("td", {}, String(n + 1)), make("td", {}, make("button", { type: "button", class: "head" }, atlas.name(i))),

@@ -58,10 +58,10 @@ function move(panel, key, extend) {
     change({ selected: new Set([...kept, at, cell]), group: atlas.group, cell, atlas: atlas.index, task: panel.task });
   } else change({ cell, atlas: atlas.index, task: panel.task });
   panel.svg.focus({ preventScroll: true });
-  const box = panel.cells[cell].getBoundingClientRect();
-  if (box.top < 130 || box.bottom > innerHeight - 20) panel.cells[cell].scrollIntoView({ block: "center" });
-  const now = panel.cells[cell].getBoundingClientRect();
-  showTip(panel, cell, now.right, now.bottom);
+  const away = panel.box(cell);
+  if (away.top < 130 || away.bottom > innerHeight - 20) scrollBy(0, away.top - innerHeight / 2);
+  const box = panel.box(cell);
+  showTip(panel, cell, box.right, box.bottom);
   panel.cells[cell].setAttribute("aria-label", spoken(atlas, panel.task, panel.map, cell));
   byId("live").textContent = `${panel.task}: ${spoken(atlas, panel.task, panel.map, cell)}`;
 }

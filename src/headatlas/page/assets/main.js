@@ -1,6 +1,6 @@
 // Putting it together: draw once, then redraw what a change touches.
 
-const SECTIONS = [["maps", "Maps"], ["overlap", "Overlap"], ["findings", "Findings"], ["evidence", "Evidence"], ["competence", "Competence"],
+const SECTIONS = [["maps", "Maps"], ["findings", "Findings"], ["overlap", "Overlap"], ["evidence", "Evidence"], ["competence", "Competence"],
   ["agreement", "Agreement"], ["run", "Run"]];
 
 function goTo(id) {
@@ -8,7 +8,7 @@ function goTo(id) {
 }
 
 function drawTop() {
-  document.querySelector(".top nav").replaceChildren(...SECTIONS.map(([id, text]) => make("a", {
+  document.querySelector(".masthead nav").replaceChildren(...SECTIONS.map(([id, text]) => make("a", {
     href: `#${id}`, onclick: (event) => {
       event.preventDefault();
       goTo(id);
@@ -69,6 +69,7 @@ function start() {
   drawHeadline();
   drawToolbar();
   drawMapsHead();
+  drawSave();
   buildGrid();
   drawFocus();
   drawLegend();
@@ -83,6 +84,7 @@ function start() {
   addEventListener("beforeprint", () => sheet.forEach((panel) => panel.stale && panel.update()));
   for (const work of [drawFindings, drawOverlap, drawEvidence, drawCompetence, drawAgreement, drawRun]) later(work);
   for (const panel of sheet) idle(() => panel.stale || panel.label());
+  performance.mark("drawn");
   idle(() => document.body.classList.add("ready"));
 }
 

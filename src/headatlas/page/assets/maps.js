@@ -59,7 +59,7 @@ function drawToolbar() {
       : make("b", { class: "only" }, words(METHODS[0]))],
     measures.length > 1 && ["Measure", chooser("Measure", measures.map((name) => [name, words(name)]), state.measure,
       (measure) => change({ measure }))],
-    seeds.length > 1 && ["Seeds", segmented("Seeds", [["mean", "mean", "the mean over seeds"],
+    seeds.length > 1 && ["Seeds", (seeds.length > 5 ? chooser : segmented)("Seeds", [["mean", "mean", "the mean over seeds"],
       ["always", "Always", "the least over seeds: what every seed agrees on"],
       ["any", "Any", "the most over seeds: what some seed found"],
       ...seeds.map((seed) => [String(seed), String(seed), `seed ${seed} alone`])], state.seed, (seed) => change({ seed }))],
@@ -67,13 +67,10 @@ function drawToolbar() {
       ["signed", "sign", "which way: helping or hurting"]], state.sign, (sign) => change({ sign }))],
     !bounded && ["Scale", segmented("Scale", [["shared", "shared", "one colour scale for all tasks (s)"],
       ["own", "own", "a colour scale for each task (s)"]], state.scale, (scale) => change({ scale }))],
-    ["Not significant", fadeToggle()],
-    ["Save", make("span", { class: "segmented" }, ["CSV", "PNG", "SVG"].map((kind) => make("button", {
-      type: "button", "data-save": kind.toLowerCase(), title: `Save what is shown as ${kind}`, onclick: () => save(kind),
-    }, kind)))],
+    ["", fadeToggle()],
   ];
   byId("toolbar").replaceChildren(...tools.filter(Boolean).map(([name, tool]) =>
-    make("div", { class: "tool", "data-tool": name.toLowerCase() }, make("span", { class: "tool-name" }, name), tool)));
+    make("div", { class: "tool", "data-tool": name.toLowerCase() }, name ? make("span", { class: "tool-name" }, name) : null, tool)));
 }
 
 function fadeToggle() {
@@ -82,7 +79,7 @@ function fadeToggle() {
     type: "button", class: "toggle", "aria-pressed": String(state.fade && tested), disabled: !tested, id: "fade",
     title: tested ? `Fade heads that are not distinguishable from zero: q of ${LEVEL} or more (q)`
       : "These maps carry no q-values", onclick: () => change({ fade: !state.fade }),
-  }, make("i", { "aria-hidden": "true" }), "fade");
+  }, make("i", { "aria-hidden": "true" }), `fade q ≥ ${LEVEL}`);
 }
 
 const MEANINGS = {
@@ -96,6 +93,13 @@ const MEANINGS = {
   [ROLES]: "green helps, orange is in the way, yellow both, black neither",
 };
 
+function drawSave() {
+  byId("save").replaceChildren(make("span", { class: "tool-name" }, "Save"), make("span", { class: "segmented" },
+    ["CSV", "PNG", "SVG"].map((kind) => make("button", {
+      type: "button", "data-save": kind.toLowerCase(), title: `Save what is shown as ${kind}`, onclick: () => save(kind),
+    }, kind))));
+}
+
 function drawMapsHead() {
   const title = state.view === "focus" ? state.task : "What each head is for";
   byId("maps-title").textContent = title;
@@ -105,9 +109,24 @@ function drawMapsHead() {
   byId("maps-note").textContent = `${state.measure.replaceAll("_", " ")} by ${state.method}${seed}${meaning}`;
 }
 
+/** What colours outside the scale mean, where there are any. */
+function legendNotes() {
+  const maps = ATLASES.flatMap((atlas) => MAPPED.map((task) => chosenMap(atlas, task))).filter(Boolean);
+  const partial = maps.some((map) => map.count < map.value.length);
+  const faded = state.fade && maps.some((map) => map.q);
+  const chip = (colour, text) => {
+    const mark = make("i");
+    mark.style.background = colour;
+    return make("span", {}, mark, text);
+  };
+  return make("span", { class: "chips" }, faded ? chip(colours(kindOf(), theme())[CODES + 20], `q ≥ ${LEVEL}`) : null,
+    partial ? chip(UNMEASURED[theme()], "not measured") : null);
+}
+
 function drawLegend() {
   const legend = byId("legend");
   const kind = kindOf();
+  legend.classList.toggle("wide", kind === "roles");
   if (kind === "roles") {
     legend.setAttribute("aria-label", "Green facilitating, orange interfering, yellow both, black neither");
     legend.replaceChildren(make("div", { class: "chips" }, Object.entries(ROLE_COLOURS).map(([name, colour]) => {
@@ -134,6 +153,6 @@ function drawLegend() {
   marks.at(-1).className = "last";
   legend.setAttribute("aria-label", `Colour scale of ${state.measure}: ${ticks.map((tick) => tick.text).join(", ")}`);
   const word = state.measure === "importance" ? "Heads Importance" : state.measure.replaceAll("_", " ");
-  legend.replaceChildren(make("div", { class: "legend-title" }, kind === "signed" || BOUNDED.has(state.measure) ? word : `|${word}|`),
+  legend.replaceChildren(make("div", { class: "legend-title" }, make("span", {}, word), legendNotes()),
     bar, make("div", { class: "ramp-ticks" }, marks));
 }

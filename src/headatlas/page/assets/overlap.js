@@ -9,12 +9,12 @@ function drawOverlap() {
 
 function overlapOf(atlas) {
   const tops = new Map(MAPPED.map((task) => [task, chosenMap(atlas, task)]).filter(([, map]) => map)
-    .map(([task, map]) => [task, new Set(map.order.slice(0, state.k))]));
+    .map(([task, map]) => [task, new Set(map.strongest(state.k))]));
   if (tops.size < 2) return empty("Only one task is mapped.");
   const tasks = [...tops.keys()];
   const expected = (state.k * state.k) / atlas.size;
   const table = matrix({
-    rows: tasks, columns: tasks, kind: "magnitude", most: state.k, label: "Shared heads of pairs of tasks",
+    rows: tasks, columns: tasks, kind: "amount", label: "Shared heads of pairs of tasks",
     cell: (a, b) => {
       if (a === b) return { text: "" };
       const shared = [...tops.get(a)].filter((i) => tops.get(b).has(i)).length;

@@ -9,6 +9,11 @@ function tickStep(count) {
   return count <= 48 ? 6 : 6 * Math.ceil(count / 48);
 }
 
+/** Tall enough to tell layers apart, low enough for two rows of maps on a screen. */
+const mostLayers = Math.max(...ATLASES.map((atlas) => atlas.layers));
+const smallHeight = Math.min(310, Math.max(170, mostLayers * 8));
+const largeHeight = Math.min(620, Math.max(380, mostLayers * 17));
+
 class Panel {
   constructor(atlas, task, large = false) {
     Object.assign(this, { atlas, task, large, number: panels++, built: false, seen: false, stale: true, shape: "" });
@@ -19,11 +24,10 @@ class Panel {
       class: "profile", viewBox: `0 0 1 ${atlas.layers}`, preserveAspectRatio: "none", "aria-hidden": "true",
     });
     const plot = make("div", { class: "plot" },
-      this.axis("y", atlas.layers, "Layer"), this.frame, this.profile, this.axis("x", atlas.heads, "Head"));
+      this.axis("y", atlas.layers, "Layer"), this.frame, this.profile, this.axis("x", atlas.heads, "Head"), this.note);
     this.element = make("article", { class: large ? "map large" : "map", "data-atlas": atlas.index },
-      make("header", {}, make("h3", {}, this.title), this.note), plot);
-    const height = large ? Math.min(620, Math.max(380, atlas.layers * 17)) : Math.min(310, Math.max(170, atlas.layers * 9));
-    plot.style.setProperty("--height", `${height}px`);
+      make("header", {}, make("h3", {}, this.title)), plot);
+    plot.style.setProperty("--height", `${large ? largeHeight : smallHeight}px`);
     Panel.of.set(this.element, this);
     this.rename();
   }
@@ -51,8 +55,30 @@ class Panel {
     return chosenMap(this.atlas, this.task);
   }
 
-  /** Cells are made once; afterwards only their colours change. */
+  /** Many cells are coloured as the pixels of a picture below them: painting thousands of elements anew is slow. */
+  get dense() {
+    return this.atlas.size > SPACED;
+  }
+
   build() {
+    const { layers, heads } = this.atlas;
+    this.svg = draw("svg", {
+      class: `cells${this.dense ? "" : " spaced"}`, viewBox: `0 0 ${heads} ${layers}`, preserveAspectRatio: "none",
+      role: "grid", tabindex: "0", onfocus: () => this.fill(),
+    });
+    this.svg.innerHTML = '<g class="marks" aria-hidden="true"><path class="halo"/><path class="chosen"/>' +
+      '<path class="halo cursor"/><path class="cursor"/><path class="drag"/></g>';
+    this.codes = new Uint16Array(this.atlas.size).fill(65535);
+    this.built = true;
+    if (this.dense) {
+      this.canvas = make("canvas", { width: heads, height: layers, "aria-hidden": "true" });
+      idle(() => this.fill());
+    } else this.fill();
+  }
+
+  /** Make the cells, once; afterwards only their colours change. */
+  fill() {
+    if (this.cells) return;
     const { layers, heads } = this.atlas;
     const rows = [];
     for (let layer = 0; layer < layers; layer++) {
@@ -63,15 +89,28 @@ class Panel {
       }
       rows.push(`<g role="row">${cells.join("")}</g>`);
     }
-    this.svg = draw("svg", {
-      class: `cells${this.atlas.size <= SPACED ? " spaced" : ""}`, viewBox: `0 0 ${heads} ${layers}`,
-      preserveAspectRatio: "none", role: "grid", tabindex: "0",
-    });
-    this.svg.innerHTML = `${rows.join("")}<g class="marks" aria-hidden="true"><path class="halo"/><path class="chosen"/>` +
-      '<path class="halo cursor"/><path class="cursor"/><path class="drag"/></g>';
+    this.svg.insertAdjacentHTML("afterbegin", rows.join(""));
     this.cells = [...this.svg.querySelectorAll(".cell")];
-    this.codes = new Uint16Array(this.atlas.size).fill(65535);
-    this.built = true;
+  }
+
+  paint(map, kind, top) {
+    const fills = colours(kind, theme());
+    if (this.dense) {
+      const own = pixelColours(fills);
+      const picture = new ImageData(this.atlas.heads, this.atlas.layers);
+      const bytes = new Uint32Array(picture.data.buffer);
+      for (let i = 0; i < bytes.length; i++) bytes[i] = own[code(map, i, kind, top, state.fade)];
+      this.canvas.getContext("2d").putImageData(picture, 0, 0);
+      return;
+    }
+    const fresh = fills !== this.fills;
+    this.fills = fills;
+    for (let i = 0; i < this.cells.length; i++) {
+      const found = code(map, i, kind, top, state.fade);
+      if (!fresh && this.codes[i] === found) continue;
+      this.codes[i] = found;
+      this.cells[i].setAttribute("fill", fills[found]);
+    }
   }
 
   mark(name, places) {
@@ -87,21 +126,12 @@ class Panel {
     if (!map) return this.say();
     if (!this.built) this.build();
     if (this.shape !== "map") {
-      this.frame.replaceChildren(this.svg);
+      this.frame.replaceChildren(...[this.canvas, this.svg].filter(Boolean));
       this.shape = "map";
     }
     const kind = kindOf();
     const scale = scaleOf(this.task);
-    const fills = colours(kind, theme());
-    const fresh = fills !== this.fills;
-    this.fills = fills;
-    const { cells, codes } = this;
-    for (let i = 0; i < cells.length; i++) {
-      const found = code(map, i, kind, scale.top, state.fade);
-      if (!fresh && codes[i] === found) continue;
-      codes[i] = found;
-      cells[i].setAttribute("fill", fills[found]);
-    }
+    this.paint(map, kind, scale.top);
     this.drawProfile(map, kind);
     this.describe(map, scale);
     this.outline();
@@ -121,9 +151,9 @@ class Panel {
 
   describe(map, scale) {
     const tested = map.q !== null;
-    const found = tested ? map.order.filter((i) => map.distinct(i)).length : 0;
+    const found = tested ? map.found : 0;
     const own = state.scale === "own" && !BOUNDED.has(state.measure) ? `top ${scaleTicks(scale).at(-1).text}` : "";
-    const measured = map.order.length < this.atlas.size ? `${map.order.length} measured` : "";
+    const measured = map.count < this.atlas.size ? `${map.count} measured` : "";
     this.note.textContent = [own, measured, tested ? `${found} ≠ 0` : ""].filter(Boolean).join(" · ");
     this.note.title = tested ? `${plural(found, "head")} with q below ${LEVEL}` : "";
     this.svg.setAttribute("aria-label", `${this.task}, ${this.atlas.label}: ${this.atlas.layers} layers by ` +
@@ -156,9 +186,17 @@ class Panel {
   /** Names for those who listen; written when there is time. */
   label() {
     const map = this.map;
-    if (!this.built || !map || this.labelled === map) return;
+    if (!this.cells || !map || this.labelled === map) return;
     this.labelled = map;
+    map.rankAll();
     this.cells.forEach((cell, i) => cell.setAttribute("aria-label", spoken(this.atlas, this.task, map, i)));
+  }
+
+  /** Where a head is on the screen. */
+  box(i) {
+    const box = this.svg.getBoundingClientRect();
+    const [width, height] = [box.width / this.atlas.heads, box.height / this.atlas.layers];
+    return new DOMRect(box.left + (i % this.atlas.heads) * width, box.top + this.atlas.layerOf(i) * height, width, height);
   }
 
   /** The head under a point of the screen. */
@@ -196,7 +234,7 @@ function facts(atlas, map, i) {
   if (map.q && !Number.isNaN(map.q[i])) {
     rows.push(["q", `${chance(map.q[i])}${map.distinct(i) ? "" : ", not distinguishable from zero"}`]);
   }
-  rows.push(["rank", `${map.rank(i)} of ${map.order.length}`]);
+  rows.push(["rank", `${map.rank(i)} of ${map.count}`]);
   return rows;
 }
 

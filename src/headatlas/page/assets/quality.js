@@ -34,6 +34,8 @@ function drawAgreement() {
     "with the number that chance gives.", (atlas) => make("div", {}, betweenMethods(atlas), betweenSeeds(atlas), reported(atlas)));
 }
 
+const two = (value) => (finite(value) ? minus(value.toFixed(2)) : "–");
+
 function betweenMethods(atlas) {
   const rows = atlas.agreement.filter((row) => row.kind === "methods");
   if (!rows.length) return empty("Only one method was run, so there is nothing to compare.");
@@ -49,7 +51,7 @@ function betweenMethods(atlas) {
 function agreementCell(row) {
   if (!row) return null;
   return {
-    value: row.correlation, text: show(row.correlation, 2), small: `${row.shared}/${row.k} (${show(row.expected, 2)})`,
+    value: row.correlation, text: two(row.correlation), small: `${row.shared}/${row.k} (${show(row.expected, 2)})`,
     title: `${row.heads} heads compared; ${row.shared} of the strongest ${row.k} shared, ${show(row.expected, 2)} by chance, p ${chance(row.p_value)}`,
   };
 }
@@ -68,7 +70,7 @@ function betweenSeeds(atlas) {
       if (!own.length) return null;
       const both = { correlation: mean(own.map((row) => row.correlation)), shared: mean(own.map((row) => row.shared)) };
       return {
-        value: both.correlation, text: show(both.correlation, 2), small: `${show(both.shared, 2)}/${own[0].k} (${show(own[0].expected, 2)})`,
+        value: both.correlation, text: two(both.correlation), small: `${show(both.shared, 2)}/${own[0].k} (${show(own[0].expected, 2)})`,
         title: `${plural(own.length, "pair")} of seeds, ${own[0].heads} heads`,
       };
     },

@@ -16,10 +16,10 @@ function drawHeadline() {
     const what = `${mapped} of ${plural(atlas.tasks.length, "task")} of the suite ${run.suite?.name ?? ""} mapped by ` +
       `${listed(atlas.methods.map((method) => method.name))}; ${tests.length ? `tested by ${listed(tests)}` : "not yet tested by intervention"}.`;
     const small = [run.settings?.preset ? `${run.settings.preset} preset` : null, when, duration(run.seconds)].filter(Boolean).join(" · ");
-    const found = atlas.findings.filter((one) => one.supported).slice(0, PAIR ? 1 : 3);
+    const found = atlas.findings.filter((one) => one.supported).slice(0, PAIR ? 0 : 3);
     return make("div", { class: "headline-one" },
-      make("h1", {}, make("span", {}, atlas.label), make("small", {}, `${atlas.layers} layers × ${atlas.heads} heads`)),
-      make("p", { class: "lead" }, what, " ", make("span", { class: "quiet" }, small)),
+      make("div", { class: "headline-text" }, make("h1", {}, make("span", {}, atlas.label), make("small", {}, `${atlas.layers} layers × ${atlas.heads} heads`)),
+      make("p", { class: "lead" }, what, " ", make("span", { class: "quiet" }, small))),
       found.length ? make("ul", { class: "glance" }, found.map((one) => make("li", {}, one.statement))) : null);
   }));
 }

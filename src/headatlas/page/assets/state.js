@@ -29,8 +29,8 @@ function settle() {
     state.measure = measures.includes(ROLES) ? ROLES : methodsWith(state.method)[0].primary(state.method);
   }
   const seeds = seedsOf(state.method, state.measure);
-  const choices = seeds.length > 1 ? ["mean", "always", "any", ...seeds.map(String)] : seeds.map(String);
-  if (!choices.includes(state.seed)) state.seed = choices[0];
+  const choices = seeds.length > 1 ? ["mean", "always", "any", ...seeds.map(String)] : ["mean"];
+  if (!choices.includes(state.seed)) state.seed = "mean";
   if (!TASKS.includes(state.task)) state.task = MAPPED[0] ?? TASKS[0];
   for (const [name, words] of Object.entries({
     view: ["grid", "focus"], scale: ["shared", "own"], sign: ["magnitude", "signed"], theme: ["auto", "light", "dark"],

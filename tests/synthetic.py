@@ -77,7 +77,9 @@ def write_atlas(
     """Write an atlas: hot spots by task at a depth of its own, noise elsewhere; ablation of a fifth of the heads."""
     rng = np.random.default_rng(seed)
     mapped = [task for task in tasks if task not in unmapped]
-    truth = {task: _truth(rng, layers, heads, 0.25 + 0.5 * i / max(1, len(mapped) - 1)) for i, task in enumerate(mapped)}
+    truth = {
+        task: _truth(rng, layers, heads, 0.25 + 0.5 * i / max(1, len(mapped) - 1)) for i, task in enumerate(mapped)
+    }
     run: dict[str, Any] = {
         "asked": {"model": name, "load": {}, "suite": "cognitive", "level": None, "tasks": None,
                   "command": "headatlas map --preset standard"},
@@ -108,11 +110,17 @@ def write_atlas(
     rows = _diagnostics(rng, truth, seeds, name) if "probe" in methods else []
     pq.write_table(pa.Table.from_pylist(rows, DIAGNOSTICS), folder / "diagnostics.parquet")
     if evidence:
-        write_evidence(folder, _evidence(rng, mapped, name, [m for m in methods if m in ("probe", "attribute", "gate")]))
+        write_evidence(
+            folder, _evidence(rng, mapped, name, [m for m in methods if m in ("probe", "attribute", "gate")])
+        )
     return Atlas(folder)
 
 
-def _truth(rng: np.random.Generator, layers: int, heads: int, depth: float) -> np.ndarray:
+Random = np.random.Generator
+Rows = list[dict[str, Any]]
+
+
+def _truth(rng: Random, layers: int, heads: int, depth: float) -> np.ndarray:
     """Signed strength of each head [layer, head]: heavy-tailed, around one depth, a few common to all tasks."""
     places = np.exp(-(((np.arange(layers) / layers - depth) / 0.22) ** 2))[:, None]
     strength = rng.gamma(0.35, 0.02, (layers, heads)) * (0.15 + places)
@@ -121,7 +129,11 @@ def _truth(rng: np.random.Generator, layers: int, heads: int, depth: float) -> n
 
 
 def _scores(
-    rng: np.random.Generator, truth: Mapping[str, np.ndarray], methods: Mapping[str, Sequence[str]], seeds: int, name: str
+    rng: Random,
+    truth: Mapping[str, np.ndarray],
+    methods: Mapping[str, Sequence[str]],
+    seeds: int,
+    name: str,
 ) -> pa.Table:
     tables = []
     for method, measures in methods.items():
@@ -159,7 +171,7 @@ def _scores(
     return pa.concat_tables(tables)
 
 
-def _competence(rng: np.random.Generator, tasks: Sequence[str], unmapped: Sequence[str]) -> list[dict[str, Any]]:
+def _competence(rng: Random, tasks: Sequence[str], unmapped: Sequence[str]) -> Rows:
     rows = []
     for task in tasks:
         good = task not in unmapped
@@ -172,7 +184,7 @@ def _competence(rng: np.random.Generator, tasks: Sequence[str], unmapped: Sequen
     return rows
 
 
-def _diagnostics(rng: np.random.Generator, truth: Mapping[str, np.ndarray], seeds: int, name: str) -> list[dict[str, Any]]:
+def _diagnostics(rng: Random, truth: Mapping[str, np.ndarray], seeds: int, name: str) -> Rows:
     rows: list[dict[str, Any]] = []
 
     def add(metric: str, value: float, **more: Any) -> None:
@@ -192,7 +204,7 @@ def _diagnostics(rng: np.random.Generator, truth: Mapping[str, np.ndarray], seed
     return rows
 
 
-def _evidence(rng: np.random.Generator, tasks: Sequence[str], name: str, methods: Sequence[str]) -> list[dict[str, Any]]:
+def _evidence(rng: Random, tasks: Sequence[str], name: str, methods: Sequence[str]) -> Rows:
     rows: list[dict[str, Any]] = []
 
     def add(method: str, test: str, task: str, other: str | None, control: str, metric: str, value: float,
@@ -222,7 +234,9 @@ def _evidence(rng: np.random.Generator, tasks: Sequence[str], name: str, methods
                     add(method, "keep", task, task, "random", "fraction", value, 1, 0.05, k, draw)
             add(method, "keep", task, task, "top", "cpr", rng.uniform(0.5, 0.9), 1, np.nan)
             for other in [*tasks, "Neutral"]:
-                drop = (rng.uniform(0.25, 0.5) if other == task else rng.uniform(0.0, 0.16)) * (other != "Neutral" or 0.2)
+                drop = (rng.uniform(0.25, 0.5) if other == task else rng.uniform(0.0, 0.16)) * (
+                    other != "Neutral" or 0.2
+                )
                 add(method, "specificity", task, other, "top", "logprob", -1.6 - 4 * drop, -1.6, 0.1, 10)
                 add(method, "specificity", task, other, "top", "accuracy", 0.78 - drop, 0.78, 0.04, 10)
         for low in tasks[:3]:

@@ -184,6 +184,14 @@ class Atlas:
 
         return draw(self, figure, method=method, path=path)
 
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows of an atlas: its importance figure."""
+        import io
+
+        picture = io.BytesIO()
+        self.plot().savefig(picture, format="png", dpi=110, bbox_inches="tight")
+        return picture.getvalue()
+
     def _table(self, name: str) -> pd.DataFrame:
         try:
             return pq.read_table(self.path / name).to_pandas()

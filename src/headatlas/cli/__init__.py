@@ -7,7 +7,7 @@ import sys
 import typer
 
 from headatlas.cli import map as map_command
-from headatlas.cli import models, plot, suite, top
+from headatlas.cli import models, page, plot, serve, suite, top
 from headatlas.errors import HeadAtlasError, Interrupted, UsageError
 
 app = typer.Typer(
@@ -21,6 +21,8 @@ app = typer.Typer(
 app.command("map", epilog=map_command.EPILOG)(map_command.run)
 app.command("top")(top.run)
 app.command("plot")(plot.run)
+app.command("page")(page.run)
+app.command("serve")(serve.run)
 app.add_typer(suite.app, name="suite")
 app.add_typer(models.app, name="models")
 

@@ -60,6 +60,16 @@ onChange((changed) => {
   if (changed.has("theme")) later(drawAgreement);
 });
 
+/** Make the usual maps of all methods while nobody waits, so that switching to them is quick. */
+function warm() {
+  for (const atlas of ATLASES) {
+    for (const { name, primary } of atlas.methods) {
+      const measures = atlas.measures(name).includes(ROLES) ? [primary, ROLES] : [primary];
+      for (const task of MAPPED) for (const measure of measures) idle(() => atlas.map(task, name, measure, "mean")?.sizes);
+    }
+  }
+}
+
 function start() {
   const asked = readAddress();
   Object.assign(state, asked);
@@ -85,6 +95,7 @@ function start() {
   for (const work of [drawFindings, drawOverlap, drawEvidence, drawCompetence, drawAgreement, drawRun]) later(work);
   for (const panel of sheet) idle(() => panel.stale || panel.label());
   performance.mark("drawn");
+  idle(warm);
   idle(() => document.body.classList.add("ready"));
 }
 

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +22,7 @@ def cell(page, task, layer, head):
 def hover(page, task, layer, head):
     """What the page says of a head: word -> text."""
     cell(page, task, layer, head).hover(force=True)
-    page.wait_for_function(f"document.querySelector('#tip strong').textContent === 'L{layer}H{head}'")
+    expect(page.locator("#tip strong")).to_have_text(f"L{layer}H{head}")
     rows = page.locator("#tip [data-fact]")
     return {row.get_attribute("data-fact"): row.locator("b").inner_text() for row in rows.all()}
 
@@ -46,7 +47,7 @@ def press(page, label, value):
 def test_opens_alone_and_complete(look, report, atlas):
     with look(report) as page:
         assert page.watched.requests == [report.resolve().as_uri()]
-        page.wait_for_function(f"document.querySelectorAll('.cell').length === {270 * MAPPED}")
+        expect(page.locator(".cell")).to_have_count(270 * MAPPED)
         assert page.locator("h1").inner_text().startswith("synthetic")
         assert page.locator(".grid .map").count() == 8
         assert panel(page, "Logical Reasoning").locator(".none").inner_text() == "not competent"
@@ -60,8 +61,8 @@ def test_opens_alone_and_complete(look, report, atlas):
 def test_cells_are_named_for_those_who_listen(look, report):
     with look(report) as page:
         one = cell(page, "Retrieval", 3, 2)
-        page.wait_for_function("document.querySelector('.cell[data-layer=\"3\"]').hasAttribute('aria-label')")
-        assert re.match(r"layer 3 head 2, importance .*, q .*, rank \d+ of 270", one.get_attribute("aria-label"))
+        words = re.compile(r"layer 3 head 2, importance .*, q .*, rank \d+ of 270")
+        expect(one).to_have_attribute("aria-label", words)
         assert panel(page, "Retrieval").locator("svg.cells").get_attribute("role") == "grid"
 
 

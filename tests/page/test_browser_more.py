@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 import uvicorn
+from playwright.sync_api import expect
 
 from headatlas.page import write_page
 from headatlas.server import listen, make_app
@@ -54,7 +55,7 @@ def test_saving_numbers_and_pictures(look, report, atlas):
 def test_copying_a_selection(look, report):
     with look(report, "heads=L2H1,L12H3", permissions=["clipboard-read", "clipboard-write"]) as page:
         page.keyboard.press("c")
-        page.wait_for_function("document.querySelector('#copy').textContent === 'Copied'")
+        expect(page.locator("#copy")).to_have_text("Copied")
         assert page.evaluate("navigator.clipboard.readText()") == "L2H1,L12H3"
 
 
@@ -107,7 +108,7 @@ def test_nothing_that_is_added_can_run(look, report):
 def test_two_models_side_by_side(look, tmp_path, atlas):
     other = synthetic.write_atlas(tmp_path / "other", 12, 8, seed=4, name="other", methods={"attribute": ("importance",)})
     with look(write_page([atlas, other], tmp_path / "two.html")) as page:
-        page.wait_for_function(f"document.querySelectorAll('.cell').length === {7 * (270 + 96)}")
+        expect(page.locator(".cell")).to_have_count(7 * (270 + 96))
         assert page.locator("h1").all_inner_texts()[1].startswith("other")
         page.locator('.map[data-atlas="1"][data-task="Retrieval"] .cell[data-layer="2"][data-head="7"]').click()
         assert page.locator(".card-name").inner_text().split() == ["L2H7", "other"]
@@ -148,7 +149,7 @@ def test_eighty_layers_of_sixty_four_heads(look, tmp_path):
     made = synthetic.write_atlas(tmp_path / "big", 80, 64, 8, [f"task {i}" for i in range(20)], methods, 2, unmapped=())
     with look(write_page([made])) as page:
         assert page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") < 1000
-        page.wait_for_function("document.querySelectorAll('.map[data-task=\"task 0\"] .cell').length === 5120")
+        expect(page.locator('.map[data-task="task 0"] .cell')).to_have_count(5120)
         grid = made.grid("task 0", "sense", seed=0), made.grid("task 0", "sense", seed=1)
         place = page.locator('.map[data-task="task 0"] .cell[data-layer="40"][data-head="21"]').bounding_box()
         page.mouse.move(place["x"] + 1, place["y"] + 1)
@@ -159,7 +160,7 @@ def test_eighty_layers_of_sixty_four_heads(look, tmp_path):
         before = page.evaluate(painted)
         assert before == [253, 231, 37, 255]  # the planted head, at the top of the scale
         page.locator('.map[data-task="task 19"]').scroll_into_view_if_needed()
-        page.wait_for_function("document.querySelectorAll('.map[data-task=\"task 19\"] .cell').length === 5120")
+        expect(page.locator('.map[data-task="task 19"] .cell')).to_have_count(5120)
         page.wait_for_timeout(1500)
         names = ["probe", "attribute", "gate", "sense"] * 3
         times = [page.evaluate(NEXT_FRAME, f'.toolbar [data-value="{name}"]') for name in names]

@@ -60,7 +60,7 @@ function chooser(label, options, chosen, choose) {
     options.map(([value, text]) => make("option", { value, selected: value === chosen }, text)));
 }
 
-/** Run small pieces of work while nothing else is to be done; later pieces wait for earlier ones. */
+/** Run small pieces of work while nothing else is to be done; later pieces wait for earlier ones unless they are urgent. */
 const idle = (() => {
   const queue = [];
   let asked = false;
@@ -74,8 +74,9 @@ const idle = (() => {
     if (!asked) ask(turn, { timeout: 500 });
     asked = true;
   };
-  return (work) => {
-    queue.push(work);
+  return (work, urgent = false) => {
+    if (urgent) queue.unshift(work);
+    else queue.push(work);
     wake();
   };
 })();

@@ -1,13 +1,14 @@
 // What interventions on held-out examples say of the maps.
 
-const wanted = { method: null, mask: null, keep: null, specificity: null, hierarchy: null };
+const wanted = { method: null, follow: null, mask: null, keep: null, specificity: null, hierarchy: null };
 const LINES = { top: "top", lowest: "lowest", random: "random", facilitation: "top", irrelevance: "lowest", interference: "third" };
 const HIDDEN = new Set(["p_value", "cpr", "cmd"]); // said in words beside a curve
 
 function drawEvidence() {
   const methods = [...new Set(ATLASES.flatMap((atlas) => atlas.evidence.map((row) => row.method)))];
-  if (methods.includes(state.method)) wanted.method = state.method;
-  else if (!methods.includes(wanted.method)) wanted.method = methods[0] ?? null;
+  if (wanted.follow !== state.method && methods.includes(state.method)) wanted.method = state.method;
+  wanted.follow = state.method; // a choice made here stays until the toolbar makes another
+  if (!methods.includes(wanted.method)) wanted.method = methods[0] ?? null;
   section("evidence", "Do the maps hold?", "Heads chosen by a map are switched off, kept or pushed, and the model is " +
     "scored on examples that no map has seen. Grey bands hold 95 % of random choices of as many heads.", evidenceOf);
   if (methods.length > 1) {

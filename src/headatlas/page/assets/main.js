@@ -93,10 +93,10 @@ function start() {
   });
   addEventListener("beforeprint", () => sheet.forEach((panel) => panel.stale && panel.update()));
   for (const work of [drawFindings, drawOverlap, drawEvidence, drawCompetence, drawAgreement, drawRun]) later(work);
-  for (const panel of sheet) idle(() => panel.stale || panel.label());
   performance.mark("drawn");
-  idle(warm);
   idle(() => document.body.classList.add("ready"));
+  for (const panel of sheet) idle(() => panel.stale || panel.label());
+  idle(warm);
 }
 
 start();

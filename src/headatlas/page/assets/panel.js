@@ -72,7 +72,7 @@ class Panel {
     this.built = true;
     if (this.dense) {
       this.canvas = make("canvas", { width: heads, height: layers, "aria-hidden": "true" });
-      idle(() => this.fill());
+      idle(() => this.fill(), true);
     } else this.fill();
   }
 

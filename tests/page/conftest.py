@@ -23,8 +23,9 @@ def browser():
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None:
         pytest.skip(f"none of {', '.join(NAMES)} is on the PATH; tests/install_browser.sh installs one where it may")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=30_000)
     with sync_playwright() as driver:
         running = driver.chromium.launch(executable_path=found, args=list(QUIET))
         yield running

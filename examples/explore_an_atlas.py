@@ -22,9 +22,8 @@ def explore(folder: str | Path) -> Path:
     # Tables are pandas frames: one row a head, strongest first.
     for task in atlas.tasks:
         for row in atlas.table(task).head(3).itertuples():
-            print(
-                f"  {task}: L{row.layer}H{row.head} {row.value:.4f} ({row.low:.4f} to {row.high:.4f}), q {row.q_value:.3f}"
-            )
+            interval = f"{row.low:.4f} to {row.high:.4f}"
+            print(f"  {task}: L{row.layer}H{row.head} {row.value:.4f} ({interval}), q {row.q_value:.3f}")
 
     # Heads that differ from zero in two tasks or more.
     scores = atlas.scores.query("measure == 'importance' and q_value < 0.05")

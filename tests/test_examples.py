@@ -9,4 +9,6 @@ def test_exploring_an_atlas(tiny_atlas, capsys):
     page = explore(tiny_atlas.path)
     said = capsys.readouterr().out
     assert page == tiny_atlas.path / "report.html" and page.stat().st_size > 50_000
-    assert "3 layers of 4 heads, 2 tasks" in said and "attribute and ablate share" in said
+    assert "3 layers of 4 heads, 2 tasks" in said and "heads differ from zero in two tasks or more" in said
+    strongest = tiny_atlas.table("Colours").iloc[0]
+    assert f"Colours: L{strongest.layer:.0f}H{strongest['head']:.0f} {strongest.value:.4f}" in said

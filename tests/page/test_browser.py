@@ -256,8 +256,9 @@ def test_texts_can_be_read(look, report, theme):
     with look(report, f"theme={theme}") as page:
         colours = page.evaluate(
             """() => { const style = getComputedStyle(document.documentElement);
-            return Object.fromEntries(['ink', 'soft', 'ground', 'surface', 'accent', 'good', 'good-ground', 'bad',
-                'bad-ground', 'warn', 'warn-ground'].map(name => [name, style.getPropertyValue('--' + name).trim()])) }"""
+            const names = ['ink', 'soft', 'ground', 'surface', 'accent', 'good', 'good-ground', 'bad', 'bad-ground',
+                'warn', 'warn-ground'];
+            return Object.fromEntries(names.map((name) => [name, style.getPropertyValue('--' + name).trim()])) }"""
         )
         pairs = [(a, b) for a in ("ink", "soft", "accent") for b in ("ground", "surface")]
         for ink, ground in [*pairs, ("good", "good-ground"), ("bad", "bad-ground"), ("warn", "warn-ground")]:

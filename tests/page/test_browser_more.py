@@ -4,6 +4,7 @@ import csv
 import io
 import threading
 import time
+from statistics import median
 from xml.etree import ElementTree
 
 import pytest
@@ -17,15 +18,31 @@ from tests import synthetic
 pytestmark = pytest.mark.browser
 
 NEXT_FRAME = """async (press) => {
-    const started = performance.now();
     document.querySelector(press).click();
     await new Promise((done) => requestAnimationFrame(() => {
         const channel = new MessageChannel();
         channel.port1.onmessage = done;
         channel.port2.postMessage(0);
     }));
-    return performance.now() - started;
 }"""
+
+
+def cost(page, presses):
+    """Milliseconds that the page's thread works from each press to the next frame; other programs do not count."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def worked():
+        return {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}["TaskDuration"]
+
+    times = []
+    for press in presses:
+        page.wait_for_timeout(600)  # what the page does when nobody waits, such as naming cells, is over
+        before = worked()
+        page.evaluate(NEXT_FRAME, press)
+        times.append((worked() - before) * 1000)
+    session.detach()
+    return times
 
 
 def saved(page, kind):
@@ -60,8 +77,8 @@ def test_copying_a_selection(look, report):
 
 
 HOSTILE = [
-    "</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\"quotes' & <b>bold</b>", "line\u2028para\u2029",
-    "<!--", "%%data%%", "مهمة 😀", "=1+1", "a" * 300, "javascript:alert(3)",
+    "</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\"quotes' & <b>bold</b>",
+    "line\u2028para\u2029", "<!--", "%%data%%", "مهمة 😀", "=1+1", "a" * 300, "javascript:alert(3)",
 ]  # fmt: skip
 
 
@@ -137,11 +154,9 @@ def test_switching_is_quick(look, report):
     with look(report) as page:
         page.wait_for_timeout(1000)
         names = ["probe", "attribute", "gate", "ablate"] * 2
-        times = [page.evaluate(NEXT_FRAME, f'.toolbar [data-value="{name}"]') for name in names]
-        assert min(times) < 100  # the best of them: what the page needs when nothing else keeps the machine busy
+        assert median(cost(page, [f'.toolbar [data-value="{name}"]' for name in names])) < 100
         page.keyboard.press("f")
-        times = [page.evaluate(NEXT_FRAME, f'[data-step="{task}"]') for task in ("Retrieval", "Inference") * 2]
-        assert min(times) < 100
+        assert median(cost(page, [f'[data-step="{task}"]' for task in ("Retrieval", "Inference") * 2])) < 100
 
 
 def test_eighty_layers_of_sixty_four_heads(look, tmp_path):
@@ -165,8 +180,7 @@ def test_eighty_layers_of_sixty_four_heads(look, tmp_path):
         expect(page.locator('.map[data-task="task 19"] .cell')).to_have_count(5120)
         page.wait_for_timeout(1500)
         names = ["probe", "attribute", "gate", "sense"] * 3
-        times = [page.evaluate(NEXT_FRAME, f'.toolbar [data-value="{name}"]') for name in names]
-        assert min(times[4:]) < 100
+        assert median(cost(page, [f'.toolbar [data-value="{name}"]' for name in names])[4:]) < 100
 
 
 def test_the_server_shows_the_same_page(look, atlas):

@@ -16,7 +16,7 @@ const largeHeight = Math.min(620, Math.max(380, mostLayers * 17));
 
 class Panel {
   constructor(atlas, task, large = false) {
-    Object.assign(this, { atlas, task, large, number: panels++, built: false, seen: false, stale: true, shape: "" });
+    Object.assign(this, { atlas, task, large, number: panels++, built: false, seen: false, stale: true, shape: "", marks: {} });
     this.title = make("button", { type: "button", class: "name" });
     this.note = make("span", { class: "note" });
     this.frame = make("div", { class: "frame" });
@@ -116,6 +116,8 @@ class Panel {
   mark(name, places) {
     const heads = this.atlas.heads;
     const path = places.map((i) => `M${i % heads} ${Math.floor(i / heads)}h1v1h-1z`).join("");
+    if (this.marks[name] === path) return; // a changed outline makes the browser lay out all cells anew
+    this.marks[name] = path;
     for (const node of this.svg.querySelectorAll(`.${name}`)) node.setAttribute("d", path);
   }
 

@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: map test check bench clean
+.PHONY: map test browser check bench clean
 
 map: $(VENV)/.run
 	$(BIN)/headatlas map $(ARGS)
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev browser
 	$(BIN)/python -m pytest $(ARGS)
+
+browser:
+	@tests/install_browser.sh
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -123,7 +123,7 @@ class Atlas:
     @cached_property
     def tasks(self) -> list[str]:
         """The tasks that were mapped."""
-        return list(dict.fromkeys(self.scores["task"]))
+        return self.scores["task"].unique().tolist()
 
     @cached_property
     def verdicts(self) -> dict[str, str]:
@@ -132,7 +132,7 @@ class Atlas:
 
     @cached_property
     def methods(self) -> list[str]:
-        return list(dict.fromkeys(self.scores["method"]))
+        return self.scores["method"].unique().tolist()
 
     def choose_method(self, name: str | None = None) -> str:
         """The method asked for; without one, the last that measured the importance of every head."""
@@ -205,6 +205,14 @@ class Atlas:
         from headatlas.figures import draw
 
         return draw(self, figure, method=method, path=path)
+
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows of an atlas: its importance figure."""
+        import io
+
+        picture = io.BytesIO()
+        self.plot().savefig(picture, format="png", dpi=110, bbox_inches="tight")
+        return picture.getvalue()
 
     def _table(self, name: str) -> pd.DataFrame:
         try:

@@ -220,7 +220,7 @@ def _check_all(work: Work) -> None:
 
 
 def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[str, Any], reporter: Reporter) -> Atlas:
-    from headatlas.figures import write_figures
+    from headatlas.publishing import FILES, publish
 
     started = time.time()
     description: dict[str, Any] = {
@@ -242,7 +242,7 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[s
     atlas_files.write_run(out, description)
     # What an earlier run with other settings may have left: an unfinished atlas must not show it as its own.
     earlier = _bytes(out / "scores.parquet")
-    for name in ("scores.parquet", "competence.parquet", "diagnostics.parquet", "figures"):
+    for name in ("scores.parquet", "competence.parquet", "diagnostics.parquet", *FILES):
         remove(out / name)
     found, known = competence(work)
     found, work = select(work, found, known, request.at_chance, request.known_only)
@@ -273,7 +273,7 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[s
     atlas_files.write_run(out, description | finished)
     reporter.say(f"{len(runner.computed)} cells computed, {len(runner.reused)} reused from an earlier run in {out}.")
     atlas = Atlas(out)
-    write_figures(atlas)
+    publish(atlas, reporter)
     return atlas
 
 

@@ -63,7 +63,7 @@ def verify(
     The model and the suite are those of the atlas unless given, and must have the same fingerprints. Evidence about
     other methods and from other tests stays. `answers_only` scores no distractors: no accuracy, but less to run.
     """
-    from headatlas.figures import write_figures
+    from headatlas.publishing import publish
 
     started = time.time()
     reporter = reporter or Reporter()
@@ -86,7 +86,7 @@ def verify(
         atlas_files.write_evidence(atlas.path, [*rows, *found])
     reporter.say(f"{len(found)} results in {time.time() - started:.0f} s, in {atlas.path / 'evidence.parquet'}.")
     tested = Atlas(atlas.path)
-    write_figures(tested)
+    publish(tested, reporter)
     return tested
 
 

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from headatlas.cli import map as map_command
-from headatlas.cli import models, plot, report, suite, top, verify
+from headatlas.cli import models, plot, report, serve, suite, top, verify
 from headatlas.errors import HeadAtlasError, Interrupted, UsageError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command("verify", epilog=verify.EPILOG)(verify.run)
 app.command("top")(top.run)
 app.command("plot")(plot.run)
 app.command("report")(report.run)
+app.command("serve")(serve.run)
 app.add_typer(suite.app, name="suite")
 app.add_typer(models.app, name="models")
 

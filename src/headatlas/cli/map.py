@@ -125,14 +125,18 @@ def _options(**given: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _print(atlas: Atlas) -> None:
+    from headatlas.patterns import find_patterns
     from headatlas.terminal import competence_table, plain_console, print_maps
 
     console = plain_console()
     print_maps(console, atlas, atlas.tasks, None)
     console.print(competence_table(atlas))
-    console.print(f"\nAtlas: {atlas.path}   figure: {atlas.path / 'figures' / 'importance.png'}", soft_wrap=True)
-    next_command = shlex.join(["headatlas", "top", str(atlas.path), "--task", atlas.tasks[0]])
-    console.print(f"Strongest heads: {next_command}", soft_wrap=True)
+    supported = [finding.statement for finding in find_patterns(atlas) if finding.supported]
+    console.print("\nStrongest findings" if supported else "\nNo pattern of these maps survives correction.")
+    for statement in supported[:5]:
+        console.print(f"  - {statement}", soft_wrap=True)
+    console.print(f"\nAtlas: {atlas.path}   page: {atlas.path / 'report.html'}", soft_wrap=True)
+    console.print(f"Test these maps: {shlex.join(['headatlas', 'verify', str(atlas.path)])}", soft_wrap=True)
 
 
 def _print_json(atlas: Atlas) -> None:

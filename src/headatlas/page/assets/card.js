@@ -1,0 +1,158 @@
+// The side panel: choosing the strongest heads, the card of one head, the selection in every task.
+
+const MOST_EVIDENCE = 6;
+
+function drawSide() {
+  const side = byId("side");
+  if (!side.firstChild) side.append(picker(), make("div", { id: "card", class: "box" }), make("div", { id: "selection", class: "box" }));
+  byId("pick-k").value = state.k;
+  byId("pick-text").textContent = String(state.k);
+  byId("pick-task").value = state.task;
+  drawCard();
+  drawSelection();
+}
+
+function picker() {
+  const most = Math.min(Math.max(...ATLASES.map((atlas) => atlas.size)), 128);
+  return make("div", { class: "box pick" },
+    make("label", { for: "pick-k" }, "Strongest ", make("output", { id: "pick-text" }), " heads of"),
+    make("select", { id: "pick-task", "aria-label": "Task", onchange: (event) => pickTop({ task: event.target.value }) },
+      MAPPED.map((task) => make("option", { value: task }, task))),
+    make("input", { id: "pick-k", type: "range", min: 1, max: most, value: state.k, oninput: (event) => pickTop({ k: +event.target.value }) }));
+}
+
+/** Select the strongest k heads of the task, in the atlas that was looked at last. */
+function pickTop(patch = {}) {
+  change(patch);
+  const atlas = ATLASES[state.atlas];
+  const map = chosenMap(atlas, state.task);
+  if (!map) return;
+  const heads = map.strongest(state.k);
+  select(atlas, heads, false, heads[0]);
+}
+
+function drawCard() {
+  const card = byId("card");
+  const atlas = ATLASES[state.atlas];
+  const i = state.cell;
+  if (i === null) {
+    card.replaceChildren(make("h3", {}, "A head’s own card"),
+      empty("Click a head, drag over several, or pick the strongest above. They are outlined in every task."));
+    return;
+  }
+  const group = atlas.kvGroup(i);
+  const shared = group.filter((other) => other !== i).map((other) => `H${other % atlas.heads}`);
+  const kv = `kv group ${Math.floor((i % atlas.heads) / group.length)}${shared.length ? `, shared with ${listed(shared)}` : ", of its own"}`;
+  card.replaceChildren(
+    make("h3", { class: "card-name" }, make("span", {}, atlas.name(i)), PAIR ? make("small", {}, atlas.label) : null),
+    make("p", { class: "quiet" }, `layer ${atlas.layerOf(i)} of ${atlas.layers}, ${kv}`),
+    valuesInTasks(atlas, i), make("div", { id: "card-rest" }));
+  later(drawCardRest);
+}
+
+/** What needs the maps of all methods; drawn when there is time. */
+function drawCardRest() {
+  const atlas = ATLASES[state.atlas];
+  if (state.cell === null) return;
+  const parts = [roleLines(atlas, state.cell), ranksByMethod(atlas, state.cell), including(atlas, state.cell)];
+  byId("card-rest")?.replaceChildren(...parts.filter(Boolean));
+}
+
+/** What the head looks at, where attention was measured, and what gates say of it. */
+function roleLines(atlas, i) {
+  const lines = [];
+  const looks = atlas.methods.some((method) => method.name === "attend") ? atlas.measures("attend") : [];
+  const seen = looks.map((measure) => [measure, Math.max(...MAPPED.map((task) => atlas.map(task, "attend", measure, "mean")?.value[i] ?? -Infinity))])
+    .filter(([, value]) => finite(value)).sort((a, b) => b[1] - a[1]).slice(0, 3);
+  lines.push(["attention", seen.length ? seen.map(([name, value]) => `${name.replaceAll("_", " ")} ${show(value, 2)}`).join(", ") : "not measured"]);
+  for (const { name } of atlas.methods.filter((method) => atlas.measures(method.name).includes(ROLES))) {
+    const found = {};
+    for (const task of MAPPED) {
+      const map = atlas.map(task, name, ROLES, "mean");
+      if (map) (found[roleName(map.value[i], map.second.value[i])] ??= []).push(task);
+    }
+    const words = Object.entries(found).filter(([role]) => role !== "neither").map(([role, tasks]) => `${role} in ${listed(tasks)}`);
+    lines.push([name, words.join("; ") || "neither helps nor hurts in any task"]);
+  }
+  return make("dl", { class: "roles" }, lines.map(([word, text]) => [make("dt", {}, word), make("dd", {}, text)]));
+}
+
+function valuesInTasks(atlas, i) {
+  const maps = MAPPED.map((task) => [task, chosenMap(atlas, task)]).filter(([, map]) => map && !Number.isNaN(map.value[i]));
+  if (!maps.length) return empty(`Not measured by ${state.method}.`);
+  const ends = maps.flatMap(([, map]) => [map.value[i], map.low?.[i] ?? 0, map.high?.[i] ?? 0]).filter(finite);
+  const [from, to] = BOUNDED.has(state.measure) ? [0, 1] : [Math.min(0, ...ends), Math.max(0, ...ends) || 1];
+  return make("table", { class: "tiny" }, make("caption", {}, `${state.measure === ROLES ? "facilitation" : state.measure.replaceAll("_", " ")} by ${state.method}`),
+    make("tbody", {}, maps.map(([task, map]) => make("tr", { class: map.distinct(i) === false ? "faint" : null, "data-task": task },
+      make("th", { scope: "row" }, task),
+      make("td", {}, bar(map.value[i], { low: map.low?.[i], high: map.high?.[i], from, to, kind: map.value[i] < 0 ? "negative" : "" })),
+      make("td", { class: "number" }, show(map.value[i], 3))))));
+}
+
+function ranksByMethod(atlas, i) {
+  if (atlas.methods.length < 2) return null;
+  const names = atlas.methods.map((method) => method.name);
+  return make("div", { class: "scroll" }, make("table", { class: "tiny ranks" }, make("caption", {}, `rank by method, of ${atlas.size}`),
+    make("thead", {}, make("tr", {}, make("th"), names.map((name) => make("th", { scope: "col" }, name)))),
+    make("tbody", {}, MAPPED.map((task) => make("tr", {}, make("th", { scope: "row" }, task), names.map((name) => {
+      const map = atlas.ranking(task, name);
+      const rank = map?.rank(i);
+      if (!rank) return make("td", { class: "number quiet" }, "–");
+      const share = rank / map.count;
+      return make("td", { class: `number${share <= 0.05 ? " high" : ""}`, title: `${rank} of ${map.count}` }, String(rank));
+    }))))));
+}
+
+/** Tests whose strongest k heads include this one, by its rank in the map that chose them. */
+function including(atlas, i) {
+  const found = [];
+  for (const one of atlas.evidence.filter((row) => row.control === "top" && ["accuracy", "logprob", "fraction"].includes(row.metric))) {
+    const rank = atlas.ranking(one.task, one.method)?.rank(i);
+    const at = rank ? one.k.findIndex((k) => k !== null && k >= rank) : -1;
+    if (at >= 0 && (one.test === "mask" || one.test === "keep")) found.push({ ...one, at, rank });
+  }
+  if (!atlas.evidence.length) return make("p", { class: "quiet" }, "No intervention has tested these maps yet.");
+  if (!found.length) return make("p", { class: "quiet" }, "No mask or keep test includes this head.");
+  found.sort((a, b) => a.rank - b.rank || a.metric.localeCompare(b.metric));
+  const lines = found.slice(0, MOST_EVIDENCE).map((one) => make("li", {},
+    make("b", {}, `${one.test} top ${one.k[one.at]} of ${one.task}`), ` (${one.method}, rank ${one.rank}): ${one.metric} ` +
+    (one.test === "mask" ? `${show(one.baseline[one.at], 3)} → ${show(one.value[one.at], 3)}` : show(one.value[one.at], 3))));
+  const more = found.length - lines.length;
+  return make("div", { class: "includes" }, make("h4", {}, "Tests that include it"), make("ul", {}, lines),
+    more > 0 ? make("p", { class: "quiet" }, `and ${more} more`) : null);
+}
+
+function drawSelection() {
+  const node = byId("selection");
+  const names = selectedNames();
+  node.hidden = !names.length;
+  if (!names.length) return;
+  const atlas = ATLASES[state.atlas].group === state.group ? ATLASES[state.atlas] : ATLASES[state.group];
+  const places = [...state.selected];
+  const shares = MAPPED.map((task) => [task, chosenMap(atlas, task)]).filter(([, map]) => map?.mass)
+    .map(([task, map]) => [task, places.reduce((sum, i) => sum + (Math.abs(map.value[i]) || 0), 0) / map.mass]);
+  const most = Math.max(...shares.map(([, share]) => share), 0.01);
+  node.replaceChildren(
+    make("h3", {}, `${plural(names.length, "head")} selected`),
+    make("p", { class: "names", id: "names" }, names.join(",")),
+    make("div", { class: "buttons" }, make("button", { type: "button", id: "copy", title: "Copy the names (c)", onclick: copySelection }, "Copy"),
+      make("button", { type: "button", id: "clear", title: "Select nothing (Esc)", onclick: () => change({ selected: new Set(), cell: null }) }, "Clear")),
+    make("table", { class: "tiny" }, make("caption", {}, `their share of each map’s sum (by chance ${percent(places.length / atlas.size)})`),
+      make("tbody", {}, shares.map(([task, share]) => make("tr", {}, make("th", { scope: "row" }, task),
+        make("td", {}, bar(share, { to: most, mark: places.length / atlas.size })), make("td", { class: "number" }, percent(share)))))));
+}
+
+async function copySelection() {
+  const text = selectedNames().join(",");
+  if (!text) return;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch { // a page that may not use the clipboard can still copy what is marked
+    getSelection().selectAllChildren(byId("names"));
+    document.execCommand("copy");
+    getSelection().removeAllRanges();
+  }
+  byId("live").textContent = `Copied ${plural(state.selected.size, "head")}.`;
+  const button = byId("copy");
+  if (button) button.textContent = "Copied";
+}

@@ -1,0 +1,128 @@
+// What interventions on held-out examples say of the maps.
+
+const wanted = { method: null, follow: null, mask: null, keep: null, specificity: null, hierarchy: null };
+const LINES = { top: "top", lowest: "lowest", random: "random", facilitation: "top", irrelevance: "lowest", interference: "third" };
+const HIDDEN = new Set(["p_value", "cpr", "cmd"]); // said in words beside a curve
+
+function drawEvidence() {
+  const methods = [...new Set(ATLASES.flatMap((atlas) => atlas.evidence.map((row) => row.method)))];
+  if (wanted.follow !== state.method && methods.includes(state.method)) wanted.method = state.method;
+  wanted.follow = state.method; // a choice made here stays until the toolbar makes another
+  if (!methods.includes(wanted.method)) wanted.method = methods[0] ?? null;
+  section("evidence", "Do the maps hold?", "Heads chosen by a map are switched off, kept or pushed, and the model is " +
+    "scored on examples that no map has seen. Grey bands hold 95 % of random choices of as many heads.", evidenceOf);
+  if (methods.length > 1) {
+    byId("evidence").querySelector(".section-head").append(segmented("Heads chosen by", methods.map((name) => [name, name]), wanted.method, (method) => {
+      wanted.method = method;
+      drawEvidence();
+    }));
+  }
+}
+
+function evidenceOf(atlas) {
+  const rows = atlas.evidence.filter((row) => row.method === wanted.method);
+  if (!rows.length) return empty("These maps have not been tested by intervention yet. Test them with ", `headatlas verify ${atlas.folder}`);
+  const tests = [...new Set(rows.map((row) => row.test))];
+  return make("div", {}, tests.map((test) => {
+    const own = rows.filter((row) => row.test === test);
+    if (test === "specificity" || test === "hierarchy") return crossed(test, own);
+    return own.some((row) => row.k.length > 1) ? curves(test, own) : changes(test, own);
+  }));
+}
+
+const TEST_WORDS = {
+  mask: ["Without the heads", "heads switched off"],
+  keep: ["With these heads alone", "heads kept"],
+  order: ["In the order of each score", "heads switched off"],
+  specificity: ["Is the damage the task’s own?", ""],
+  hierarchy: ["Do later steps need the heads of earlier ones?", ""],
+  steer: ["Pushing the heads", ""],
+};
+
+/** The choice of a metric for one test; redraws the section. */
+function metricChoice(test, rows) {
+  const metrics = [...new Set(rows.map((row) => row.metric))].filter((name) => !HIDDEN.has(name));
+  if (!metrics.includes(wanted[test])) wanted[test] = metrics.includes("accuracy") ? "accuracy" : metrics[0];
+  const buttons = metrics.length > 1 ? segmented("Metric", metrics.map((name) => [name, name]), wanted[test], (name) => {
+    wanted[test] = name;
+    drawEvidence();
+  }) : null;
+  return [wanted[test], buttons];
+}
+
+function block(test, words, buttons, body) {
+  return make("div", { class: "block", "data-test": test }, make("div", { class: "block-head" },
+    make("h3", {}, TEST_WORDS[test]?.[0] ?? test), make("p", {}, words), buttons), body);
+}
+
+function curves(test, rows) {
+  const [metric, buttons] = metricChoice(test, rows);
+  const own = rows.filter((row) => row.metric === metric);
+  const controls = [...new Set(own.map((row) => row.control))];
+  const charts = [...new Set(own.map((row) => row.task))].map((task) => {
+    const lines = own.filter((row) => row.task === task);
+    const order = [...lines].sort((a, b) => (a.control === "top") - (b.control === "top"));
+    const series = order.map((row) => ({ name: row.control, kind: LINES[row.control] ?? "third", x: row.k, y: row.value, low: row.low, high: row.high }));
+    const note = aside(rows, task);
+    return make("figure", { class: "small", "data-task": task }, make("figcaption", {}, make("b", {}, task), make("span", {}, note)),
+      lineChart({ series, level: lines[0].baseline.find(finite) ?? null, xLabel: TEST_WORDS[test]?.[1] ?? "heads", yLabel: metric, log: true,
+        label: `${task}: ${metric} by number of heads. ${note}` }));
+  });
+  const draws = Math.max(...own.filter((row) => row.control === "random").flatMap((row) => row.draws), 0);
+  const names = controls.map((name) => [LINES[name] ?? "third", name === "random" ? `random (${plural(draws, "draw")})` : name]);
+  return block(test, "", make("div", { class: "side-by-side" }, key([...names, ["intact", "intact model"]]), buttons), make("div", { class: "charts" }, charts));
+}
+
+/** What is said in words beside a curve: where it leaves chance, and areas under it. */
+function aside(rows, task) {
+  const words = [];
+  const p = rows.find((row) => row.task === task && row.metric === "p_value" && row.control === "top");
+  const at = p ? p.value.findIndex((value) => finite(value) && value < LEVEL) : -1;
+  if (p) words.push(at >= 0 ? `beyond random from ${plural(p.k[at], "head")}` : "not beyond random");
+  for (const metric of ["cpr", "cmd"]) {
+    const row = rows.find((one) => one.task === task && one.metric === metric && one.control === "top");
+    if (row) words.push(`${metric.toUpperCase()} ${show(row.value[0], 2)}`);
+  }
+  return words.join(", ");
+}
+
+/** Heads of one task (rows) against the task that is measured (columns), as changes from the intact model. */
+function crossed(test, rows) {
+  const [metric, buttons] = metricChoice(test, rows);
+  const own = rows.filter((row) => row.metric === metric);
+  const find = (task, other, control) => own.find((row) => row.task === task && row.eval_task === other && row.control === control);
+  const shift = (row) => (row && finite(row.value.at(-1)) && finite(row.baseline.at(-1)) ? row.value.at(-1) - row.baseline.at(-1) : null);
+  const tasks = [...new Set(own.map((row) => row.task))];
+  const others = [...new Set(own.map((row) => row.eval_task))].filter((name) => name !== null);
+  const random = own.some((row) => row.control === "random");
+  const table = matrix({
+    rows: tasks, columns: others, corner: "heads of ↓  measured on →", label: `${test}: change of ${metric}`,
+    cell: (task, other) => {
+      const row = find(task, other, "top") ?? own.find((one) => one.task === task && one.eval_task === other);
+      const value = shift(row);
+      if (value === null) return null;
+      const chanceShift = shift(find(task, other, "random"));
+      return {
+        value, text: signed(value, 2), small: chanceShift === null ? null : `random ${signed(chanceShift, 2)}`, strong: task === other,
+        title: `${metric} ${show(row.baseline.at(-1), 3)} → ${show(row.value.at(-1), 3)} (${show(row.low.at(-1), 3)} to ${show(row.high.at(-1), 3)}), ${plural(row.k.at(-1) ?? 0, "head")}`,
+      };
+    },
+  });
+  const words = test === "specificity" ? `Change of ${metric} when the heads of a row are switched off. A specific map is dark on its outlined diagonal only.`
+    : `Change of ${metric} of a later step (column) when the heads of an earlier function (row) are switched off${random ? ", with as many random heads below" : ""}.`;
+  return block(test, words, buttons, table);
+}
+
+/** Single interventions, as a list of changes with their intervals. */
+function changes(test, rows) {
+  const shown = rows.filter((row) => finite(row.value[0]) && finite(row.baseline[0]));
+  const shift = (row, name) => (finite(row[name][0]) ? row[name][0] - row.baseline[0] : null);
+  const reach = Math.max(...shown.flatMap((row) => ["value", "low", "high"].map((name) => Math.abs(shift(row, name) ?? 0))), 1e-9);
+  const lines = shown.map((row) => make("tr", {}, make("th", { scope: "row" }, row.task),
+    make("td", {}, row.eval_task && row.eval_task !== row.task ? row.eval_task : "itself"), make("td", {}, row.control ?? ""),
+    make("td", {}, row.metric), make("td", { class: "wide" }, bar(shift(row, "value"), { low: shift(row, "low"), high: shift(row, "high"), from: -reach, to: reach, mark: 0, kind: shift(row, "value") < 0 ? "negative" : "" })),
+    make("td", { class: "number" }, signed(shift(row, "value"))), make("td", { class: "number quiet" }, `${show(row.baseline[0], 3)} → ${show(row.value[0], 3)}`)));
+  return block(test, "Change from the intact model, with its 95 % interval.", null, make("div", { class: "scroll" }, make("table", { class: "plain" },
+    make("thead", {}, make("tr", {}, ["heads of", "measured on", "what was done", "metric", "", "change", ""].map((word, n) => make("th", { class: n > 4 ? "number" : null }, word)))),
+    make("tbody", {}, lines))));
+}

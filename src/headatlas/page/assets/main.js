@@ -1,0 +1,102 @@
+// Putting it together: draw once, then redraw what a change touches.
+
+const SECTIONS = [["maps", "Maps"], ["findings", "Findings"], ["overlap", "Overlap"], ["evidence", "Evidence"], ["competence", "Competence"],
+  ["agreement", "Agreement"], ["run", "Run"]];
+
+function goTo(id) {
+  byId(id).scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+}
+
+function drawTop() {
+  document.querySelector(".masthead nav").replaceChildren(...SECTIONS.map(([id, text]) => make("a", {
+    href: `#${id}`, onclick: (event) => {
+      event.preventDefault();
+      goTo(id);
+    },
+  }, text)));
+  byId("help").addEventListener("click", () => byId("keys").showModal());
+  byId("theme").addEventListener("click", switchTheme);
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    sheet[0]?.svg?.focus();
+  });
+}
+
+function drawTheme() {
+  document.documentElement.dataset.theme = theme();
+  byId("theme").textContent = theme() === "dark" ? "Light" : "Dark";
+}
+
+const MAP_WORDS = ["method", "measure", "seed", "scale", "sign", "fade", "theme", "view"];
+const touches = (changed, ...names) => names.some((name) => changed.has(name));
+
+/** Sections below the maps wait until the maps are drawn, and are drawn once for several changes in a row. */
+const waiting = new Set();
+function later(work) {
+  if (waiting.has(work)) return;
+  waiting.add(work);
+  idle(() => {
+    waiting.delete(work);
+    work();
+  });
+}
+
+onChange((changed) => {
+  if (changed.has("theme")) drawTheme();
+  if (touches(changed, ...MAP_WORDS, "task")) {
+    drawMapsHead();
+    drawFocus();
+  } else if (changed.has("k") && state.view === "focus") drawFocus();
+  if (touches(changed, ...MAP_WORDS)) {
+    repaint();
+    drawToolbar();
+    drawLegend();
+  }
+  if (touches(changed, "selected", "group", "cell", "atlas")) livePanels().forEach((panel) => panel.outline());
+  if (changed.has("task") && state.view === "focus") drawLegend();
+  drawSide();
+  if (touches(changed, "method", "measure", "seed", "k", "theme")) later(drawOverlap);
+  if (touches(changed, "method", "theme")) later(drawEvidence);
+  if (changed.has("theme")) later(drawAgreement);
+});
+
+/** Make the usual maps of all methods while nobody waits, so that switching to them is quick. */
+function warm() {
+  for (const atlas of ATLASES) {
+    for (const { name, primary } of atlas.methods) {
+      const measures = atlas.measures(name).includes(ROLES) ? [primary, ROLES] : [primary];
+      for (const task of MAPPED) for (const measure of measures) idle(() => atlas.map(task, name, measure, "mean")?.sizes);
+    }
+  }
+}
+
+function start() {
+  const asked = readAddress();
+  Object.assign(state, asked);
+  settle();
+  drawTheme();
+  drawTop();
+  drawHeadline();
+  drawToolbar();
+  drawMapsHead();
+  drawSave();
+  buildGrid();
+  drawFocus();
+  drawLegend();
+  drawSide();
+  drawKeys();
+  listenToPointer();
+  addEventListener("keydown", onKey);
+  addEventListener("hashchange", () => change(readAddress()));
+  prefersDark.addEventListener("change", () => {
+    if (state.theme === "auto") for (const listener of listeners) listener(new Set(["theme"]));
+  });
+  addEventListener("beforeprint", () => sheet.forEach((panel) => panel.stale && panel.update()));
+  for (const work of [drawFindings, drawOverlap, drawEvidence, drawCompetence, drawAgreement, drawRun]) later(work);
+  performance.mark("drawn");
+  idle(() => document.body.classList.add("ready"));
+  for (const panel of sheet) idle(() => panel.stale || panel.label());
+  idle(warm);
+}
+
+start();

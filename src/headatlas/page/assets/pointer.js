@@ -1,0 +1,88 @@
+// Hovering, clicking and dragging over maps, in one place for all of them.
+
+const tip = byId("tip");
+let drag = null;
+
+function showTip(panel, i, x, y) {
+  const map = panel.map;
+  if (!map) return hideTip();
+  const rows = facts(panel.atlas, map, i).map(([word, text]) =>
+    make("div", { "data-fact": word.split(" ")[0] || "none" }, make("span", {}, word), make("b", {}, text)));
+  tip.replaceChildren(make("header", {}, make("strong", {}, panel.atlas.name(i)),
+    make("span", {}, PAIR ? `${panel.task} · ${panel.atlas.label}` : panel.task)), ...rows);
+  tip.hidden = false;
+  const { offsetWidth: width, offsetHeight: height } = tip;
+  const left = x + 16 + width > innerWidth ? x - width - 14 : x + 16;
+  const top = Math.min(y + 14, innerHeight - height - 8);
+  tip.style.transform = `translate(${Math.max(4, left)}px, ${Math.max(4, top)}px)`;
+  return undefined;
+}
+
+function hideTip() {
+  tip.hidden = true;
+}
+
+/** All heads of the box between two heads. */
+function box(atlas, from, to) {
+  const [top, bottom] = [atlas.layerOf(from), atlas.layerOf(to)].sort((a, b) => a - b);
+  const [left, right] = [from % atlas.heads, to % atlas.heads].sort((a, b) => a - b);
+  const places = [];
+  for (let layer = top; layer <= bottom; layer++) {
+    for (let head = left; head <= right; head++) places.push(layer * atlas.heads + head);
+  }
+  return places;
+}
+
+/** Select heads of an atlas: instead of, in addition to, or, for one that is already chosen, out of the selection. */
+function select(atlas, places, add = false, cell = state.cell) {
+  const kept = add && state.group === atlas.group ? new Set(state.selected) : new Set();
+  if (add && places.length === 1 && kept.has(places[0])) kept.delete(places[0]);
+  else places.forEach((place) => kept.add(place));
+  change({ selected: kept, group: atlas.group, atlas: atlas.index, cell });
+}
+
+function onMap(event) {
+  const panel = panelFor(event.target);
+  return panel?.svg?.contains(event.target) ? panel : null;
+}
+
+function listenToPointer() {
+  const main = document.querySelector("main");
+  main.addEventListener("pointermove", (event) => {
+    if (drag) {
+      const to = drag.panel.at(event.clientX, event.clientY);
+      if (to !== drag.from) drag.moved = true;
+      if (drag.moved) drag.panel.mark("drag", box(drag.panel.atlas, drag.from, to));
+      showTip(drag.panel, to, event.clientX, event.clientY);
+      return;
+    }
+    const panel = onMap(event);
+    if (panel) showTip(panel, panel.at(event.clientX, event.clientY), event.clientX, event.clientY);
+    else hideTip();
+  });
+  main.addEventListener("pointerleave", hideTip);
+  main.addEventListener("pointerdown", (event) => {
+    const panel = event.button === 0 ? onMap(event) : null;
+    if (!panel) return;
+    event.preventDefault();
+    panel.svg.focus({ preventScroll: true });
+    drag = { panel, from: panel.at(event.clientX, event.clientY), moved: false };
+  });
+  addEventListener("pointerup", (event) => {
+    if (!drag) return;
+    const { panel, from, moved } = drag;
+    drag = null;
+    panel.mark("drag", []);
+    const to = panel.at(event.clientX, event.clientY);
+    const add = event.shiftKey || event.ctrlKey || event.metaKey;
+    change({ task: panel.task });
+    select(panel.atlas, moved ? box(panel.atlas, from, to) : [from], add, to);
+  });
+  addEventListener("scroll", hideTip, { passive: true });
+  main.addEventListener("click", (event) => {
+    const name = event.target.closest("button.name");
+    if (!name) return;
+    const task = name.closest("[data-task]").dataset.task;
+    change(state.view === "focus" ? { view: "grid" } : { view: "focus", task });
+  });
+}

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from headatlas.agreement import agreement, stability
 from headatlas.files import write_bytes
 from headatlas.markdown import interval, number, plain, table
 from headatlas.patterns import find_patterns
+from headatlas.patterns.agreement import agreement, stability
 from headatlas.patterns.correction import LEVEL
 from headatlas.patterns.maps import choose_measure
 from headatlas.report_evidence import evidence_section

@@ -106,13 +106,14 @@ def test_numbers_are_short():
     assert [number(v) for v in (0.123456, 1234567.8, 3.0, float("nan"), -1e-7)] == [0.1235, 1234567.8, 3, None, -1e-7]
 
 
-def test_command_writes_and_says_where(atlas, tmp_path):
+def test_the_command_shows_two_atlases_side_by_side(tmp_path):
     from typer.testing import CliRunner
 
-    out = tmp_path / "both.html"
-    result = CliRunner().invoke(app, ["page", str(atlas.path), str(atlas.path), "--out", str(out)])
-    assert result.exit_code == 0 and result.output.strip() == str(out)
-    assert len(data_of(out.read_text())["atlases"]) == 2
+    made = [synthetic.write_atlas(tmp_path / name, 4, 4, evidence=False) for name in "ab"]
+    result = CliRunner().invoke(app, ["report", str(made[0].path), str(made[1].path), "--draws", "20"])
+    assert result.exit_code == 0
+    assert result.output.split() == [str(made[0].path / name) for name in ("report.md", "report.html")]
+    assert len(data_of((made[0].path / "report.html").read_text())["atlases"]) == 2
 
 
 def test_findings_are_carried(atlas):

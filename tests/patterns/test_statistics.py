@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from headatlas.agreement import agreement, stability
 from headatlas.errors import HeadAtlasError
 from headatlas.patterns import find_patterns
+from headatlas.patterns.agreement import agreement, stability
 from headatlas.patterns.amounts import gini, holding
 from headatlas.patterns.correction import holm, tail_share
 from headatlas.patterns.denoise import effect_draws

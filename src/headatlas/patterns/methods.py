@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from headatlas.agreement import both_signed, paired_maps, rank_correlation, strongest
+from headatlas.patterns.agreement import both_signed, paired_maps, rank_correlation, strongest
 from headatlas.patterns.correction import exact_score
 from headatlas.patterns.denoise import effect_draws
 from headatlas.patterns.finding import Statement, Untested

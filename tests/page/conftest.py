@@ -25,7 +25,7 @@ def browser():
         pytest.skip(f"none of {', '.join(NAMES)} is on the PATH; tests/install_browser.sh installs one where it may")
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=30_000)
+    expect.set_options(timeout=120_000)
     with sync_playwright() as driver:
         running = driver.chromium.launch(executable_path=found, args=list(QUIET))
         yield running
@@ -56,6 +56,7 @@ def look(browser):
         page.on("request", lambda request: watched.requests.append(request.url))
         page.on("requestfailed", lambda request: watched.problems.append(f"failed: {request.url}"))
         page.watched = watched
+        page.set_default_timeout(120_000)  # a busy machine is no fault of the page
         address = target.resolve().as_uri() if isinstance(target, Path) else target
         page.goto(f"{address}#{quote(view, safe='=&,')}" if view else address)
         page.wait_for_selector("body.ready")

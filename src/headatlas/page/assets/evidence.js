@@ -90,15 +90,17 @@ function aside(rows, task) {
 function crossed(test, rows) {
   const [metric, buttons] = metricChoice(test, rows);
   const own = rows.filter((row) => row.metric === metric);
-  const find = (task, other, control) => own.find((row) => row.task === task && row.eval_task === other && row.control === control);
-  const shift = (row) => (row && finite(row.value.at(-1)) && finite(row.baseline.at(-1)) ? row.value.at(-1) - row.baseline.at(-1) : null);
+  const measured = (row) => row.eval_task ?? "all tasks";
+  const find = (task, other, control) => own.find((row) => row.task === task && measured(row) === other && row.control === control);
+  // A contrast has no baseline: it is a change already.
+  const shift = (row) => (row && finite(row.value.at(-1)) ? row.value.at(-1) - (row.baseline.at(-1) ?? 0) : null);
   const tasks = [...new Set(own.map((row) => row.task))];
-  const others = [...new Set(own.map((row) => row.eval_task))].filter((name) => name !== null);
+  const others = [...new Set(own.map(measured))];
   const random = own.some((row) => row.control === "random");
   const table = matrix({
-    rows: tasks, columns: others, corner: "heads of ↓  measured on →", label: `${test}: change of ${metric}`,
+    rows: tasks, columns: others, corner: "heads ↓  measured →", label: `${test}: change of ${metric}`,
     cell: (task, other) => {
-      const row = find(task, other, "top") ?? own.find((one) => one.task === task && one.eval_task === other);
+      const row = find(task, other, "top") ?? own.find((one) => one.task === task && measured(one) === other);
       const value = shift(row);
       if (value === null) return null;
       const chanceShift = shift(find(task, other, "random"));
@@ -108,7 +110,7 @@ function crossed(test, rows) {
       };
     },
   });
-  const words = test === "specificity" ? `Change of ${metric} when the heads of a row are switched off. A specific map is dark on its outlined diagonal only.`
+  const words = test === "specificity" ? `Change of ${metric} when the heads of a row are switched off. A specific map hurts on its outlined diagonal only.`
     : `Change of ${metric} of a later step (column) when the heads of an earlier function (row) are switched off${random ? ", with as many random heads below" : ""}.`;
   return block(test, words, buttons, table);
 }

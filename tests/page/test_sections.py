@@ -1,0 +1,49 @@
+"""What stands below the maps: findings, overlap, evidence, competence, agreement, and how the run was made."""
+
+import pytest
+
+from tests.page.test_browser import MAPPED, number
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_sections_below(look, report, atlas):
+    with look(report) as page:
+        page.wait_for_selector("#run dl")
+        assert page.locator("#findings .found li").count() == 3
+        assert "2 patterns" in page.locator("#findings summary").inner_text()
+        assert page.locator('#evidence [data-test="mask"] figure').count() == MAPPED
+        mask = page.locator('#evidence [data-test="mask"] figure').first
+        assert "beyond random from 4 heads" in mask.inner_text()
+        assert mask.locator(".band.random").count() == 1 and mask.locator(".level").count() == 1
+        own = page.locator('#evidence [data-test="specificity"] td.strong')
+        assert own.count() == MAPPED
+        rows = atlas.evidence.query("method == 'attribute' and test == 'specificity' and metric == 'accuracy'")
+        first = rows[(rows.task == "Retrieval") & (rows.eval_task == "Retrieval")].iloc[0]
+        assert number(own.nth(1).inner_text()) == pytest.approx(first.value - first.baseline, rel=6e-2)
+        assert page.locator('#evidence [data-test="hierarchy"] td').count() == 12
+        page.locator('#evidence .section-head [data-value="probe"]').click()
+        assert page.locator('#evidence [data-test="steer"] tbody tr').count() == 12
+        verdicts = page.locator("#competence .competence .verdict").all_inner_texts()
+        assert verdicts.count("competent") == MAPPED and verdicts.count("not competent") == 1
+        assert page.locator('#agreement [aria-label="Agreement of methods"] tbody tr').count() == 6
+        assert page.locator('#agreement [aria-label="Stability over seeds"] tbody tr').count() == 2
+        assert "half overlap" in page.locator("#agreement").inner_text()
+        assert "headatlas map --preset standard" in page.locator("#run code").inner_text()
+
+
+def test_overlap_counts_heads_in_common(look, report, atlas):
+    tops = {
+        task: {(row.layer, row["head"]) for _, row in atlas.table(task, "attribute").head(10).iterrows()}
+        for task in ("Knowledge Recall", "Retrieval")
+    }
+    with look(report) as page:
+        page.wait_for_selector("#overlap table")
+        shown = page.locator("#overlap .matrix tbody tr").first.locator("td").nth(1).inner_text()
+        assert int(shown) == len(set.intersection(*tops.values()))
+
+
+def test_printing_leaves_the_tools_out(look, report):
+    with look(report) as page:
+        page.emulate_media(media="print")
+        assert page.locator("#toolbar").is_hidden() and page.locator("#grid").is_visible()

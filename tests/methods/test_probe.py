@@ -10,7 +10,7 @@ from headatlas.cells import Runner
 from headatlas.errors import HeadAtlasError
 from headatlas.generation import with_own_answers
 from headatlas.mapping import map_heads
-from headatlas.methods import probe_linear, probe_report
+from headatlas.methods import METHODS, probe_linear, probe_report
 from headatlas.methods.features import Reading, collect
 from headatlas.methods.multinomial import Standard
 from headatlas.methods.probe import Probe
@@ -420,7 +420,15 @@ def test_the_probe_tells_the_tasks_of_a_model_and_maps_every_head(tmp_path):
         assert grids["alone", task][head] > np.median(grids["alone", task])
 
 
-def test_one_task_cannot_be_probed(tmp_path):
+@pytest.fixture
+def two_methods(monkeypatch):
+    """Attribution and the probe are all there is, and nothing is published."""
+    known = {name: place for name, place in METHODS.items() if name in ("attribute", "probe")}
+    monkeypatch.setattr("headatlas.mapping.METHODS", known)
+    monkeypatch.setattr("headatlas.publishing.publish", lambda atlas, reporter: [])
+
+
+def test_one_task_cannot_be_probed(tmp_path, two_methods):
     suite, said = tiny.suite(tasks=("Colours",)), tiny.Listener()
     with pytest.raises(
         HeadAtlasError, match="The method 'probe' tells tasks apart, and only 'Colours' is to be mapped"
@@ -430,11 +438,11 @@ def test_one_task_cannot_be_probed(tmp_path):
     with pytest.raises(HeadAtlasError, match="The method 'probe' tells tasks apart"):
         map_heads(tiny.model(), suite, ["attribute", "probe"], at_chance=True, out=tmp_path / "a", reporter=said)
     atlas = map_heads(tiny.model(), suite, at_chance=True, out=tmp_path / "b", reporter=said)
-    assert atlas.methods == ["attribute", "ablate"]
+    assert atlas.methods == ["attribute"]
     assert "probe is left out: it tells tasks apart, and there is only Colours." in said.said
 
 
-def test_where_only_one_task_is_left_after_judging_the_probe_is_left_out(tmp_path):
+def test_where_only_one_task_is_left_after_judging_the_probe_is_left_out(tmp_path, two_methods):
     """A second task that the model cannot do: right answers are never the word of the prompt."""
     wrong = [
         e.model_copy(update={"answer": e.distractors[0], "distractors": (e.answer,)})

@@ -34,9 +34,11 @@ def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks):
     made = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance")
     assert made.returncode == 0, made.stderr
     assert "What the intact model can do" in made.stdout
-    assert f"headatlas top {out} --task Colours" in made.stdout
+    assert f"headatlas verify {out}" in made.stdout
+    assert str(out / "report.html") in made.stdout
     assert "cells computed, 0 reused from an earlier run" in made.stderr
-    assert {path.name for path in (out / "figures").iterdir()} == {"importance.png", "importance.svg"}
+    drawn = {"importance", "elbow", "roles", "role_maps", "role_distributions", "gate_curves"}
+    assert {path.name for path in (out / "figures").iterdir()} == {f"{n}.{k}" for n in drawn for k in ("png", "svg")}
 
     again = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance", "--json")
     assert json.loads(again.stdout)["cells"]["computed"] == 0
@@ -44,7 +46,7 @@ def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks):
 
     top = run("top", out, "--task", "colours", "-k", 3)
     assert top.returncode == 0
-    assert "Colours: strongest heads by attribute" in top.stdout
+    assert "Colours: strongest heads by probe" in top.stdout
     assert len([line for line in top.stdout.splitlines() if " to " in line]) == 3
     rows = json.loads(run("top", out, "--task", "colours", "-k", 3, "--json").stdout)
     assert [set(row) for row in rows] == [{"layer", "head", "value", "stderr", "p_value", "q_value", "low", "high"}] * 3
@@ -59,7 +61,7 @@ def test_the_heatmap_is_drawn_in_a_colour_terminal(tiny_atlas):
         "top", tiny_atlas.path, "--task", "colours", FORCE_COLOR="1", TERM="xterm-256color", COLORTERM="truecolor"
     )
     assert top.stdout.count("▀▀") == 4 * 2  # four heads, two lines of two layers
-    assert "|importance| by attribute" in top.stdout
+    assert "|importance| by probe" in top.stdout
     assert "▀" not in run("top", tiny_atlas.path, "--task", "colours").stdout
 
 

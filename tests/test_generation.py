@@ -66,11 +66,6 @@ def test_prompts_together_are_answered_as_each_alone(kind):
     assert together == [cut(text) for text in expected]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="transformers fills what a GenerationConfig leaves open from the model's own generation_config: a "
-    "repetition penalty or beams that come with a model then change its `greedy` answers.",
-)
 @pytest.mark.parametrize("habit", [{"repetition_penalty": 50.0}, {"no_repeat_ngram_size": 1}, {"num_beams": 3}])
 def test_the_habits_that_come_with_a_model_do_not_change_its_greedy_answer(habit):
     model = tiny.model()
@@ -238,11 +233,6 @@ def test_a_model_that_says_nothing_cannot_be_read_from_its_own_answers(tmp_path)
         with_own_answers(job(tmp_path, model), longest=3)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=ValueError,
-    reason="The texts of a cell are joined with a null character, which a byte-level model can write itself.",
-)
 def test_a_null_character_in_an_answer_does_no_harm(tmp_path):
     model = favouring(encoded("\0")[0])
     found = with_own_answers(job(tmp_path, model), longest=2)

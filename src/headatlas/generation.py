@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -91,7 +92,14 @@ def _generate(model: HeadModel, prompts: Sequence[Sequence[int]], longest: int) 
         begin_suppress_tokens=ends,  # an empty line is no answer
         pad_token_id=ends[0],
     )
-    made = model.module.generate(ids.to(model.device), attention_mask=mask.to(model.device), generation_config=greedy)
+    # What a configuration leaves open is filled from the model's own, which may bring penalties or beams.
+    habits, model.module.generation_config = model.module.generation_config, GenerationConfig()
+    try:
+        made = model.module.generate(
+            ids.to(model.device), attention_mask=mask.to(model.device), generation_config=greedy
+        )
+    finally:
+        model.module.generation_config = habits
     return [row[width:] for row in made.tolist()]
 
 
@@ -112,7 +120,7 @@ def with_own_answers(work: Work, longest: int = LONGEST) -> Work:
     found: dict[str, list[Example]] = {split: [] for split in SPLITS}
     blank = 0
     for (task, split), result in zip(examples, work.runner.run("Own answers", cells), strict=True):
-        texts = bytes(result["texts"]).decode().split("\0")
+        texts = json.loads(bytes(result["texts"]))
         for example, text in zip(work.examples(task, split), texts, strict=True):
             blank += not text.strip()
             if text.strip():
@@ -136,6 +144,6 @@ def _cell(work: Work, examples: Sequence[Example], longest: int) -> Cell:
 
     def compute() -> Result:
         texts = answer(work.model, work.encoder, prompts, longest)
-        return {"texts": np.frombuffer("\0".join(texts).encode(), dtype=np.uint8)}
+        return {"texts": np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8)}
 
     return Cell(inputs, compute, tokens)

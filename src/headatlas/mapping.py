@@ -117,7 +117,7 @@ def map_heads(
     out = _checked_folder(Path(out))
     asked = {
         "model": None if isinstance(model, HeadModel) else str(model),
-        "load": {key: str(value) for key, value in (load_options or {}).items() if value},
+        "load": {key: str(value).removeprefix("torch.") for key, value in (load_options or {}).items() if value},
         "suite": None if isinstance(suite, Suite) else str(suite),
         "level": level,
         "tasks": list(tasks) if tasks else None,

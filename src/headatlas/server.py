@@ -22,7 +22,7 @@ from headatlas.page.page import policy, render
 
 if TYPE_CHECKING:
     from headatlas.atlas import Atlas
-    from headatlas.page.data import Finding
+    from headatlas.patterns import Finding
 
 TABLES = ("scores", "competence", "diagnostics", "evidence")
 READING = ("GET", "HEAD")

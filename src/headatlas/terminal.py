@@ -153,7 +153,8 @@ def _mask(rows: pd.DataFrame, method: str) -> Table:
     columns = ["task", "heads", "intact", "top", "95 % interval", "random", "p"]
     table = _table(f"Mask: change of log-prob without the top heads by {method}", columns)
     for task, own in by_task(rows):
-        own = own[own["k"] == own["k"].max()]
+        compared = only(own, metric="p_value")["k"]  # among too many heads there are no others to compare with
+        own = own[own["k"] == (compared if len(compared) else own["k"]).max()]
         top = only(own, control="top", metric="logprob")
         random = only(own, control="random", metric="logprob")["change"].mean()
         table.add_row(

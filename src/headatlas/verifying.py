@@ -80,7 +80,7 @@ def verify(
         for name, function in functions.items():
             found += [{"model": model.name, "method": method, **asdict(row)} for row in function(trial)]
             reporter.say(f"{name}: {sum(row['test'] == name for row in found)} results.")
-        kept = atlas.evidence
+        kept = Atlas(atlas.path).evidence  # an atlas in memory may have read it before
         kept = kept[~((kept["method"] == method) & kept["test"].isin(chosen))]
         rows = kept.astype(object).where(kept.notna(), None).to_dict("records")
         atlas_files.write_evidence(atlas.path, [*rows, *found])
@@ -138,7 +138,7 @@ def _examples(
         if asked["suite"] is None:
             raise UsageError(f"The suite {mapped['name']!r} was made in Python; give it again: verify(..., suite=...).")
         suite = load_suite(asked["suite"], asked["level"])
-    suite = suite.only(asked["tasks"]) if asked["tasks"] else suite
+    whole, suite = suite, suite.only(asked["tasks"]) if asked["tasks"] else suite
     if suite.fingerprint != mapped["fingerprint"]:
         raise HeadAtlasError(
             f"The suite {suite.name!r} is not the one of this atlas (fingerprint {suite.fingerprint}, not "
@@ -146,11 +146,9 @@ def _examples(
         )
     limits, seed = atlas.run["settings"]["limits"], atlas.run["seeds"]["split"]
     splits = split_examples(suite, limits and {**limits, SPLIT: max(len(suite.examples), 1)}, seed)
-    chains = _chains(splits[SPLIT], settings, seed)
+    chains = _chains(whole, splits[SPLIT], settings, seed)
     wanted = set(atlas.tasks_of(method))
     splits = {split: part.keep(lambda example: example.task in wanted) for split, part in splits.items()}
-    if settings.examples is not None:
-        splits[SPLIT] = splits[SPLIT].limit(settings.examples, seed)
     if NEUTRAL not in suite.tasks:
         neutral = load_suite("neutral").split(seed)
         most = {split: max(len(part.of(task)) for task in part.tasks) for split, part in splits.items()}
@@ -159,9 +157,11 @@ def _examples(
     return splits, chains
 
 
-def _chains(evaluate: Suite, settings: Settings, seed: int) -> list[Example]:
-    """Whole chains of the suite's own `evaluate` split; of the built-in chains where the suite has none."""
-    own = [example for example in evaluate.examples if example.chain is not None]
+def _chains(suite: Suite, evaluate: Suite, settings: Settings, seed: int) -> list[Example]:
+    """Whole chains of the suite's own `evaluate` split, steps of tasks that were not mapped included; of the built-in
+    chains where the suite has none."""
+    held_out = {example.group for example in evaluate.examples}
+    own = [example for example in suite.examples if example.chain is not None and example.group in held_out]
     if not own:
         own = list(load_suite("chains").split(seed)[SPLIT].examples)
     names = sorted({example.chain for example in own if example.chain is not None}, key=lambda name: rank(seed, name))
@@ -202,9 +202,10 @@ def _trial(
     work = Work(model, splits, Runner(atlas.path / "cells", reporter), Encoder(model, run["chat"]))
     if run["known_only"]:
         known = competence(work)[1]
-        work = work.restricted(
-            {split: part.keep(lambda e: e.id in known or e.task not in atlas.tasks) for split, part in splits.items()}
-        )
+        splits = {s: part.keep(lambda e: e.id in known or e.task not in atlas.tasks) for s, part in splits.items()}
+    if settings.examples is not None:  # of the known ones, where only those count
+        splits[SPLIT] = splits[SPLIT].limit(settings.examples, atlas.run["seeds"]["split"])
+    work = work.restricted(splits)
     tasks = atlas.tasks_of(method)
     rankings = {task: Ranking.of(atlas.grid(task, method, seed=None)) for task in tasks}
     roles = {

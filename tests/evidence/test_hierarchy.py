@@ -149,7 +149,7 @@ def test_the_evidence_is_that_of_walking_every_chain(tmp_path):
     judged = judge(tmp_path, model)
     found = hierarchy(judged)
     mean = judged.means.mean("Retrieval")
-    sets = [INTACT, judged.rankings["Retrieval"].top(2), *(judged.draw("Retrieval", 2, draw) for draw in range(3))]
+    sets = [INTACT, judged.rankings["Retrieval"].top(2), *judged.draws("Retrieval", 2, 3)]
     walked = [walk(judged, steps, gates_without(model.shape, sets), mean) for steps in take_apart(CHAINS)]
     logprob = np.concatenate([one["logprob"] for one in walked], axis=1)
     groups = [f"c{i}" for i in range(4) for _ in range(2)]
@@ -157,7 +157,7 @@ def test_the_evidence_is_that_of_walking_every_chain(tmp_path):
     assert top.value == pytest.approx(logprob[1].mean(), abs=1e-4)
     assert top.baseline == pytest.approx(logprob[0].mean(), abs=1e-4)
     assert top.low <= top.value <= top.high
-    for draw in range(3):
+    for draw in range(len(sets) - 2):
         one = row(found, task="Retrieval", control="random", metric="logprob", draw=draw)
         assert one.value == pytest.approx(logprob[2 + draw].mean(), abs=1e-4)
     difference = logprob[1] - logprob[2:].mean(0)

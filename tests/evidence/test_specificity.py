@@ -104,10 +104,6 @@ def test_without_neutral_text_there_is_no_perplexity_and_with_one_task_nothing_t
     assert {one.metric for one in found} == {"logprob", "accuracy"}
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="A map of some heads may rank fewer than k: all of them are removed, and the row still says k.",
-)
 def test_k_is_the_number_of_heads_that_were_removed(tmp_path):
     grid = np.full((3, 4), np.nan)
     grid[1, :2] = 2, 1

@@ -144,11 +144,11 @@ def test_draws_are_numbered_and_differ_between_numbers_tasks_and_seeds(tmp_path)
     same[0, 1], same[2, 3] = 2, 1
     judged = trial(tmp_path, grids={"Colours": same, "Numbers": same})
     other = trial(tmp_path, grids={"Colours": same, "Numbers": same}, seed=1)
-    draws = [judged.draw("Colours", 2, number) for number in range(12)]
-    assert draws == [judged.draw("Colours", 2, number) for number in range(12)]
-    assert len(set(draws)) > 1
-    assert draws != [judged.draw("Numbers", 2, number) for number in range(12)]
-    assert draws != [other.draw("Colours", 2, number) for number in range(12)]
+    draws = judged.draws("Colours", 2, 12)
+    assert draws == judged.draws("Colours", 2, 12)
+    assert len(set(draws)) == len(draws) > 1
+    assert draws != judged.draws("Numbers", 2, 12)
+    assert draws != other.draws("Colours", 2, 12)
     assert not any(drawn & judged.rankings["Colours"].top(2) for drawn in draws)
 
 

@@ -61,6 +61,17 @@ def test_mask_at_the_most_heads(full):
     assert line(printed, "Inference", "Mask") == wanted
 
 
+def test_mask_at_the_most_heads_that_random_ones_are_left_for(full, tmp_path):
+    table = full.evidence.query("test == 'mask'")
+    left = table[~((table["k"] > 4) & ((table["control"] == "random") | (table["metric"] == "p_value")))].astype(object)
+    atlas = made.atlas(tmp_path / "atlas", tested=[])
+    files.write_evidence(atlas.path, left.where(left.notna(), None).to_dict("records"))
+    printed = text(evidence_tables(Atlas(atlas.path), "probe"))
+    top = table[(table["task"] == "Inference") & (table["control"] == "top") & (table["k"] == 4)]
+    assert line(printed, "Inference", "Mask")[0] == "4"
+    assert line(printed, "Inference", "Mask")[2] == change(top[top["metric"] == "logprob"].iloc[0])
+
+
 def test_keep_at_each_size(full):
     printed = text(evidence_tables(full, "probe"))
     own = full.evidence.query("test == 'keep' and task == 'Retrieval' and control == 'top'")

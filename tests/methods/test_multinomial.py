@@ -60,11 +60,6 @@ def test_the_usual_tolerance_is_within_a_hundredth_of_the_largest_weight():
         np.testing.assert_allclose(weights[0, own], expected, atol=0.01 * np.abs(expected).max())
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="The bound leaves out how features and intercept act together: with features that are not centred the steps "
-    "go round in circles, and the iterations run out without a word.",
-)
 def test_features_that_are_not_centred_are_fitted_as_well():
     x, labels = problem(50, 10, problems=3, labellings=4)
     x = x + 3

@@ -114,7 +114,7 @@ def _methods(
         raise UsageError("--keep and --forget belong together, each with a task, and without --method.")
     from headatlas.methods.contrast import Contrast
 
-    given = {"strength": strength, "seeds": seeds}
+    given: dict[str, Any] = {"strength": strength, "seeds": seeds}
     return [Contrast(keep=keep, forget=forget, **{key: value for key, value in given.items() if value is not None})]
 
 

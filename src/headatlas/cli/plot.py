@@ -23,15 +23,21 @@ def run(
 
     \b
     Figures:
-      importance     the maps: every head of every task
-      elbow          importance in order beside its shuffled-label null (by the probe)
-      mask           what a task loses without the heads of its map
-      mask_accuracy  the same for accuracy
-      keep           what the heads of a map carry by themselves
-      specificity    what the heads of each task do to all the others
-      hierarchy      what high-level steps lose without low-level heads
-      steer          what pushing or scaling heads gains and costs
-    From mask on they show evidence: headatlas verify DIR
+      importance          the maps: every head of every task
+      elbow               importance in order beside its shuffled-label null
+      mask                what a task loses without the heads of its map
+      mask_accuracy       the same for accuracy
+      keep                what the heads of a map carry by themselves
+      specificity         what the heads of each task do to all the others
+      hierarchy           what high-level steps lose without low-level heads
+      steer               what pushing or scaling heads gains and costs
+      roles               heads that help or hinder, in every seed and in any
+      role_maps           facilitation, irrelevance and interference
+      role_distributions  how far the gates decide
+      gate_curves         the course of fitting the gates
+      order               what a task loses as heads go, role by role
+    The probe makes elbow, the gates roles to gate_curves; mask to steer and order
+    show evidence: headatlas verify DIR
 
     \b
     Examples:

@@ -80,20 +80,21 @@ def hierarchy(trial: Trial) -> list[Evidence]:
         missing = "chains with high-level steps" if lows else f"map of {', '.join(LOW[:-1])} or {LOW[-1]}"
         trial.work.runner.reporter.say(f"No test of the hierarchy: there is no {missing}.")
         return []
-    k, draws = trial.settings.k, trial.settings.few_draws
+    sizes = {task: len(trial.rankings[task].top(trial.settings.k)) for task in lows}
     plan: list[Planned] = [("", "intact", None, INTACT)]
     for task in lows:
-        plan.append((task, "top", None, trial.rankings[task].top(k)))
-        plan += [(task, "random", draw, trial.draw(task, k, draw)) for draw in range(draws)]
+        plan.append((task, "top", None, trial.rankings[task].top(sizes[task])))
+        drawn = trial.draws(task, sizes[task], trial.settings.few_draws)
+        plan += [(task, "random", draw, heads) for draw, heads in enumerate(drawn)]
     outcomes, groups = _run(trial, apart, [heads for *_, heads in plan], lows)
     found = []
     for high, outcome in outcomes.items():
         for metric, (values, level, low, up) in changes(outcome, outcome[:1], groups[high]).items():
             for i, (task, control, draw, _) in enumerate(plan[1:], start=1):
-                row = (metric, float(values[i]), level, float(low[i]), float(up[i]), k, draw)
+                row = (metric, float(values[i]), level, float(low[i]), float(up[i]), sizes[task], draw)
                 found.append(Evidence("hierarchy", task, high, control, *row))
         for task in lows:
-            found += _against_random(task, high, plan, outcome, groups[high], k)
+            found += _against_random(task, high, plan, outcome, groups[high], sizes[task])
     return found
 
 
@@ -102,7 +103,7 @@ def _against_random(
 ) -> Iterator[Evidence]:
     top = next(i for i, (own, control, *_) in enumerate(plan) if (own, control) == (task, "top"))
     drawn = [i for i, (own, control, *_) in enumerate(plan) if (own, control) == (task, "random")]
-    for metric, values in outcome.metrics.items():
+    for metric, values in outcome.metrics.items() if drawn else ():
         difference = values[top] - values[drawn].mean(0)
         low, up = bootstrap_mean(difference, groups)
         row = (metric, float(difference.mean()), 0.0, float(low), float(up), k)

@@ -47,10 +47,8 @@ def _circuits(trial: Trial, task: str) -> list[Circuit]:
         # A map of some heads ranks those; larger circuits are not its claim.
         if k <= len(ranking.strongest):
             plan.append(("top", None, ranking.top(k)))
-            drawn: list[Circuit] = [
-                ("random", draw, trial.draw(task, k, draw)) for draw in range(trial.settings.few_draws)
-            ]
-            plan += [entry for entry in drawn if len(entry[2]) == k]  # above half of all heads there are none left
+            drawn = trial.draws(task, k, trial.settings.few_draws)
+            plan += [("random", draw, heads) for draw, heads in enumerate(drawn)]
     return plan
 
 

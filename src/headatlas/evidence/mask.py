@@ -20,7 +20,8 @@ def mask(trial: Trial) -> list[Evidence]:
         plan[task] = [("intact", None, None, INTACT)]
         for k in trial.ks(task):
             plan[task] += [("top", k, None, ranking.top(k)), ("lowest", k, None, ranking.lowest(k))]
-            plan[task] += [("random", k, draw, trial.draw(task, k, draw)) for draw in range(trial.settings.draws)]
+            drawn = trial.draws(task, k, trial.settings.draws)
+            plan[task] += [("random", k, draw, heads) for draw, heads in enumerate(drawn)]
     outcomes = trial.remove("Mask", {task: [heads for *_, heads in own] for task, own in plan.items()})
     found = []
     for task, own in plan.items():
@@ -38,6 +39,8 @@ def _against_random(task: str, k: int, own: Sequence[Planned], logprob: Array, g
     """Where the top heads stand among the random draws, and how far they are from their mean."""
     top = next(i for i, (control, size, *_) in enumerate(own) if (control, size) == ("top", k))
     drawn = [i for i, (control, size, *_) in enumerate(own) if (control, size) == ("random", k)]
+    if not drawn:
+        return []
     means = logprob.mean(1)
     p = (1 + sum(means[i] <= means[top] for i in drawn)) / (1 + len(drawn))
     difference = logprob[top] - logprob[drawn].mean(0)

@@ -19,8 +19,7 @@ def specificity(trial: Trial) -> list[Evidence]:
     `own minus others` is, on the examples of a task, what its own heads do less the mean of what those of the other
     tasks do: paired, so that easy and hard tasks compare. Below zero the own heads hurt more.
     """
-    k = trial.settings.k
-    sets = {task: trial.rankings[task].top(k) for task in trial.tasks}
+    sets = {task: trial.rankings[task].top(trial.settings.k) for task in trial.tasks}
     measured = [*trial.tasks, *([NEUTRAL] if NEUTRAL in trial.work.tasks and NEUTRAL not in trial.tasks else [])]
     outcomes = trial.remove("Specificity", {task: [INTACT, *sets.values()] for task in measured})
     found = []
@@ -28,11 +27,12 @@ def specificity(trial: Trial) -> list[Evidence]:
         groups = trial.groups(eval_task)
         for metric, (values, level, low, high) in changes(outcome, outcome[:1], groups).items():
             for i, task in enumerate(sets, start=1):
-                row = (metric, float(values[i]), level, float(low[i]), float(high[i]), k)
+                row = (metric, float(values[i]), level, float(low[i]), float(high[i]), len(sets[task]))
                 found.append(Evidence("specificity", task, eval_task, "top", *row))
         if eval_task in sets and len(sets) > 1:
-            found += _own_minus_others(eval_task, list(sets).index(eval_task) + 1, outcome.metrics, groups, k)
-    return found + (_perplexity(trial, sets, k) if NEUTRAL in trial.work.tasks else [])
+            place, k = list(sets).index(eval_task) + 1, len(sets[eval_task])
+            found += _own_minus_others(eval_task, place, outcome.metrics, groups, k)
+    return found + (_perplexity(trial, sets) if NEUTRAL in trial.work.tasks else [])
 
 
 def _own_minus_others(task: str, own: int, metrics: dict[str, Array], groups: list[str], k: int) -> list[Evidence]:
@@ -45,7 +45,7 @@ def _own_minus_others(task: str, own: int, metrics: dict[str, Array], groups: li
     return found
 
 
-def _perplexity(trial: Trial, sets: dict[str, Heads], k: int) -> list[Evidence]:
+def _perplexity(trial: Trial, sets: dict[str, Heads]) -> list[Evidence]:
     """Perplexity of plain text, all its tokens, intact and without the heads of each task."""
     work, texts = trial.work, []
     for example in work.examples(NEUTRAL, SPLIT):
@@ -78,7 +78,8 @@ def _perplexity(trial: Trial, sets: dict[str, Heads], k: int) -> list[Evidence]:
     drawn = np.exp(-(weights @ (logprobs - logprobs[0]).T) / (weights @ lengths)[:, None])
     low, high = expanded_percentiles(drawn * exact[0], len(set(groups)))
     rows = zip(sets, exact[1:], low[1:], high[1:], strict=True)
-    return [
-        Evidence("specificity", task, NEUTRAL, "top", "perplexity", float(v), float(exact[0]), float(a), float(b), k)
-        for task, v, a, b in rows
-    ]
+    found = []
+    for task, value, least, most in rows:
+        row = ("perplexity", float(value), float(exact[0]), float(least), float(most), len(sets[task]))
+        found.append(Evidence("specificity", task, NEUTRAL, "top", *row))
+    return found

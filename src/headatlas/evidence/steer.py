@@ -36,8 +36,8 @@ def steer(trial: Trial) -> list[Evidence]:
     """
     pushes = _pushes(trial)
     strengths = _strengths(trial, pushes)
-    k = trial.settings.k
-    found = [Evidence("steer", task, task, "steer", "alpha", alpha, k=k) for task, alpha in strengths.items()]
+    sizes = {task: len(trial.rankings[task].top(trial.settings.k)) for task in trial.tasks}
+    found = [Evidence("steer", task, task, "steer", "alpha", alpha, k=sizes[task]) for task, alpha in strengths.items()]
     steered = {task: [strengths[task] * push] for task, push in pushes.items()}
     found += _rows(trial, ["steer"], _by_eval_task(trial, steered), "Steering", _push_cell)
     scaled = {task: _scaled(trial, task) for task in trial.tasks}
@@ -62,7 +62,8 @@ def _rows(
         named = [(task, control) for task in plan[eval_task] for control in controls]
         for metric, (values, level, low, high) in changes(outcome, outcome[:1], trial.groups(eval_task)).items():
             for i, (task, control) in enumerate(named, start=1):
-                row = (metric, float(values[i]), level, float(low[i]), float(high[i]), trial.settings.k)
+                k = len(trial.rankings[task].top(trial.settings.k))
+                row = (metric, float(values[i]), level, float(low[i]), float(high[i]), k)
                 found.append(Evidence("steer", task, eval_task, control, *row))
     return found
 

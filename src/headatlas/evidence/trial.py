@@ -21,6 +21,7 @@ from headatlas.stats import Array, bootstrap_mean
 from headatlas.suites.example import Example
 
 SPLIT = "evaluate"
+PATIENCE = 20  # tries for every random set that is wanted, where some come out the same
 
 
 @dataclass(frozen=True)
@@ -113,10 +114,19 @@ class Trial:
         most = len(self.rankings[task].strongest)
         return sorted({k for k in (*self.settings.ks, self.rankings[task].elbow) if k <= most})
 
-    def draw(self, task: str, k: int, number: int) -> Heads:
-        """The random heads number `number` for the top k of a task."""
-        seed = [self.settings.seed, self.tasks.index(task), k, number]
-        return matched(self.rankings[task].top(k), self.work.model.shape, np.random.default_rng(seed))
+    def draws(self, task: str, k: int, count: int) -> list[Heads]:
+        """Up to `count` different random sets for the top k of a task. Of a few heads there are only so many; of more
+        than half of all there are none, because too few others are left."""
+        chosen = self.rankings[task].top(k)
+        rng = np.random.default_rng([self.settings.seed, self.tasks.index(task), k])
+        drawn: dict[Heads, None] = {}
+        for _ in range(PATIENCE * count):
+            if len(drawn) == count:
+                break
+            heads = matched(chosen, self.work.model.shape, rng)
+            if len(heads) == len(chosen):
+                drawn[heads] = None
+        return list(drawn)
 
     def remove(self, title: str, wanted: Mapping[str, Sequence[Heads]]) -> dict[str, Outcome]:
         """Per measured task: the outcome without each set of heads; the empty set is the intact model."""

@@ -38,7 +38,7 @@ def draw_hierarchy(atlas: Atlas, method: str) -> Figure:
             small = f"top {style.number(both[0])}\nrandom {style.number(both[1])}"
             matrix.cell_text(axes, image, row, column, small, below=0.2)
     matrix.name_cells(axes, lows, highs, NAMES, upright=CELL[0])
-    axes.set_ylabel(f"Heads removed:\ntop {int(beyond['k'].iloc[0])} by {method} of")
+    axes.set_ylabel(f"Heads removed:\ntop {int(beyond['k'].max())} by {method} of")
     axes.set_xlabel("Measured on the steps of", labelpad=8)
     axes.xaxis.set_label_position("top")
     matrix.signed_bar(figure, image, axes, "Top minus random: log-probability (nats)\n* 95 % interval excludes zero")

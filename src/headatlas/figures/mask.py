@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headatlas.figures import parts, style
-from headatlas.figures.rows import by_task, draws, evidence, only, single
+from headatlas.figures.rows import by_task, draws, evidence, only
 
 if TYPE_CHECKING:
     from headatlas.atlas import Atlas
@@ -37,12 +37,11 @@ def _draw(atlas: Atlas, method: str, metric: str, what: str) -> Figure:
     usual = [k for k in every if all(k in own for own in counts.values())]
     figure, panels = parts.panels(len(tasks))
     for axes, (task, own) in zip(panels, tasks, strict=True):
-        own_chances = only(chances, task=task).set_index("k")["value"]
-        _panel(axes, own, own_chances)
+        p = only(chances, task=task).set_index("k")["value"].sort_index()
+        _panel(axes, own, p)
         parts.head_counts(axes, every, counts[task], usual)
-        most = counts[task][-1]
-        p = single(only(chances, task=task), k=most)
-        parts.entitle(axes, task, f"p = {p:.2g} at {most} head{'s' * (most != 1)}" if p == p else "")
+        p = p.dropna()  # among too many heads there are no others to compare with
+        parts.entitle(axes, task, f"p = {p.iloc[-1]:.2g} with {p.index[-1]:.0f} removed" if len(p) else "")
     parts.label(figure, f"Heads removed, ranked by {method}", what)
     handles = [
         parts.key("top", style.TOP, marker="o"),

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from headatlas.figures import matrix, parts, style
 from headatlas.figures.rows import NEUTRAL, evidence, only, single
@@ -41,7 +42,7 @@ def draw_specificity(atlas: Atlas, method: str) -> Figure:
         _own_minus_others(figure.add_subplot(places[next(beside)], sharey=axes), extra[0], chosen)
     if len(extra[1]):
         _perplexity(figure.add_subplot(places[next(beside)], sharey=axes), extra[1], chosen)
-    axes.set_ylabel(f"Heads removed:\ntop {int(cells['k'].iloc[0])} by {method} of")
+    axes.set_ylabel(f"Heads removed:\ntop {int(cells['k'].max())} by {method} of")
     matrix.signed_bar(figure, image, axes, "Change of log-probability (nats)")
     return figure
 
@@ -73,6 +74,7 @@ def _own_minus_others(axes: Axes, rows: pd.DataFrame, chosen: list[str]) -> None
         )
     axes.set_title("Own minus others'\nheads (nats)", fontsize=style.BASE)
     axes.margins(x=0.1)
+    axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", left=False, labelleft=False)
 

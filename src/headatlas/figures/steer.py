@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from headatlas.figures import parts, style
 from headatlas.figures.rows import NEUTRAL, evidence, only, single
@@ -14,8 +15,8 @@ from headatlas.figures.rows import NEUTRAL, evidence, only, single
 if TYPE_CHECKING:
     from headatlas.atlas import Atlas
 
-LOOKS = (  # of steering, then of the scales from small to large
-    (style.VERMILION, "D"),
+STEERED = (style.VERMILION, "D")
+SCALED = (  # from small to large
     (style.BLUE, "v"),
     (style.GREEN, "o"),
     (style.PURPLE, "^"),
@@ -30,8 +31,9 @@ def draw_steer(atlas: Atlas, method: str) -> Figure:
     tasks = list(dict.fromkeys(rows["task"]))
     alphas = only(rows, metric="alpha")
     changed = rows[rows["metric"] != "alpha"]
-    controls = sorted(dict.fromkeys(changed["control"]), key=lambda name: (name != "steer", name))
-    looks = {control: LOOKS[i % len(LOOKS)] for i, control in enumerate(controls)}
+    scales = sorted(set(changed["control"]) - {"steer"}, key=lambda name: float(name.removeprefix("scale ")))
+    steered = ["steer"] if "steer" in set(changed["control"]) else []
+    looks = dict.fromkeys(steered, STEERED) | {scale: SCALED[i % len(SCALED)] for i, scale in enumerate(scales)}
     own = changed[changed["task"] == changed["eval_task"]]
     neutral = changed[(changed["eval_task"] == NEUTRAL) & (changed["task"] != NEUTRAL)]
     columns = [
@@ -48,12 +50,12 @@ def draw_steer(atlas: Atlas, method: str) -> Figure:
     names = []
     for task in tasks:
         alpha = single(alphas, task=task)
-        pushed = f"α = {alpha:g}" if alpha == alpha else "not steered" if "steer" in looks else ""
+        pushed = f"α = {alpha:g}" if alpha == alpha else "not steered" if steered else ""
         names.append(f"{style.wrapped(task, 1.8, style.BASE, 1 if pushed else 2)}\n{pushed}".rstrip())
     panels[0].set_yticks(range(len(tasks)), labels=names)
     panels[0].set_ylim(len(tasks) - 0.5, -0.5)
     figure.supxlabel(
-        f"Change from the intact model, with 95 % intervals; top {int(changed['k'].iloc[0])} heads by {method}",
+        f"Change from the intact model, with 95 % intervals; top {int(changed['k'].max())} heads by {method}",
         fontsize=style.BASE,
     )
     handles = [
@@ -76,3 +78,4 @@ def _column(axes: Axes, part: pd.DataFrame, tasks: list[str], looks: dict[str, t
         axes.axhspan(place - 0.5, place + 0.5, color="#f3f3f3", zorder=-1, linewidth=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
+    axes.xaxis.set_major_locator(MaxNLocator(4))

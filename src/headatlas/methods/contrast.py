@@ -103,8 +103,8 @@ class Contrast(Descent):
                 low, high = bootstrap_mean((intact - own).T, work.groups(task, "evaluate"))
                 for place, mask in enumerate(("soft", "binary")):
                     change = float((intact - own[place]).mean())
-                    interval = {"low": float(low[place]), "high": float(high[place])}
-                    found.append(Diagnostic(self.name, f"{mask} change", change, task, seed, **interval))
+                    row = (f"{mask} change", change, task, seed, None, float(low[place]), float(high[place]))
+                    found.append(Diagnostic(self.name, *row))
         return found
 
 

@@ -29,11 +29,13 @@ class Standard:
 
 @dataclass(frozen=True)
 class Rotated:
-    """Features in the basis of their own principal directions, where the bound of the Hessian is diagonal.
+    """Features centred and in the basis of their own principal directions, where the bound of the Hessian is diagonal.
 
-    `basis` is [problem, dim, rank]; `values` [problem, example, rank]; `power` [problem, rank], their mean squares.
+    `mean` is [problem, 1, dim]; `basis` [problem, dim, rank]; `values` [problem, example, rank]; `power`
+    [problem, rank], their mean squares.
     """
 
+    mean: Tensor
     basis: Tensor
     values: Tensor
     power: Tensor
@@ -42,14 +44,16 @@ class Rotated:
     def of(cls, features: Tensor) -> Rotated:
         """From features [problem, example, dim]; through whichever of the two Gram matrices is smaller."""
         n, dim = features.shape[-2:]
+        mean = features.mean(-2, keepdim=True)
+        features = features - mean
         if dim <= n:
             power, basis = torch.linalg.eigh(features.mT @ features / n)
-            return cls(basis, features @ basis, power.clamp(min=0))
+            return cls(mean, basis, features @ basis, power.clamp(min=0))
         power, left = torch.linalg.eigh(features @ features.mT / n)
         real = power > power.amax(-1, keepdim=True) * 1e-7
         size = torch.where(real, (power.clamp(min=0) * n).sqrt(), torch.inf)
         basis = features.mT @ (left / size[:, None])
-        return cls(basis, left * torch.where(real, size, 0.0)[:, None], torch.where(real, power, 0.0))
+        return cls(mean, basis, left * torch.where(real, size, 0.0)[:, None], torch.where(real, power, 0.0))
 
 
 def fit(
@@ -89,4 +93,5 @@ def fit(
         push = 0.0 if climbs else (momentum - 1) / following
         ahead_w, ahead_b = next_w + push * (next_w - w), next_b + push * (next_b - b)
         w, b, momentum = next_w, next_b, following
-    return torch.einsum("pdr,prlc->pldc", rotated.basis, ahead_w), ahead_b
+    plain = torch.einsum("pdr,prlc->pldc", rotated.basis, ahead_w)
+    return plain, ahead_b - torch.einsum("pd,pldc->plc", rotated.mean[:, 0], plain)

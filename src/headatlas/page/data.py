@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,24 +15,9 @@ from headatlas.stats import half_width
 
 if TYPE_CHECKING:
     from headatlas.atlas import Atlas
+    from headatlas.patterns import Finding
 
 CURVE_POINTS = 200  # of a longer curve, so many places are shown, denser where it is steep
-
-
-class Finding(Protocol):
-    """What a map shows, with its number, its null and its verdict; see `headatlas.patterns`."""
-
-    kind: Any
-    tasks: Any
-    method: Any
-    statement: Any
-    value: Any
-    effect: Any
-    null: Any
-    p: Any
-    p_adjusted: Any
-    supported: Any
-    heads: Any
 
 
 def describe(atlas: Atlas, findings: Iterable[Finding] = (), files: Sequence[str] = ()) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from headatlas import __version__
 from headatlas.errors import UsageError
 from headatlas.files import write_bytes
-from headatlas.page.data import Finding, describe
+from headatlas.page.data import describe
 
 if TYPE_CHECKING:
     from headatlas.atlas import Atlas
+    from headatlas.patterns import Finding
 
 # In the order in which they build on each other; together they are one script.
 SCRIPTS = (

@@ -83,7 +83,7 @@ function fadeToggle() {
 }
 
 const MEANINGS = {
-  importance: "what the head is worth to the answer",
+  importance: "how much the head matters, as this method measures it",
   alone: "what the head tells on its own",
   facilitation: "how much the task needs the head",
   interference: "how much the head is in the task's way",

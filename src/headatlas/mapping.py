@@ -31,8 +31,8 @@ from headatlas.suites.suite import SHARES, SPLITS, Suite
 
 @dataclass(frozen=True)
 class Preset:
-    """How much is measured: examples of a task in each split (all when None), share of heads ablated, seeds, seeds of
-    gates, and to how many tasks gates are fitted (all when None).
+    """How much is measured: examples of a task in each split (all when None), share of heads ablated, seeds, to how
+    many tasks gates are fitted (all when None), and their settings.
 
     Attribution (on `fit`) costs two forwards an example, ablation (on `choose`) about half a forward for every head,
     gates about a hundred forwards of a batch for every seed.
@@ -41,15 +41,18 @@ class Preset:
     limits: Mapping[str, int] | None
     share: float
     seeds: int
-    gate_seeds: int
     gate_tasks: int | None
+    gate: Mapping[str, int]
 
 
+SHORT = {"seeds": 3, "steps": 16, "batch": 12, "check": 4}  # gates in about a minute a fit, a little less well fitted
 ROLE_TASKS = ("Math Calculation", "Syntactic Understanding")  # of the roles figure
 PRESETS = {
-    "quick": Preset({"fit": 48, "choose": 16, "evaluate": 32}, share=0.1, seeds=1, gate_seeds=3, gate_tasks=2),
-    "standard": Preset({"fit": 80, "choose": 40, "evaluate": 80}, share=1.0, seeds=1, gate_seeds=5, gate_tasks=None),
-    "paper": Preset(None, share=1.0, seeds=5, gate_seeds=10, gate_tasks=None),
+    "quick": Preset({"fit": 48, "choose": 16, "evaluate": 32}, share=0.1, seeds=1, gate_tasks=2, gate=SHORT),
+    "standard": Preset(
+        {"fit": 80, "choose": 40, "evaluate": 80}, share=1.0, seeds=1, gate_tasks=None, gate={"seeds": 5}
+    ),
+    "paper": Preset(None, share=1.0, seeds=5, gate_tasks=None, gate={"seeds": 10}),
 }
 
 
@@ -141,7 +144,8 @@ def _methods(
 ) -> tuple[Method, ...]:
     """The methods asked for, or all of them, with the preset's settings and then the user's."""
     general = {"share": preset.share, "seeds": seeds or preset.seeds, "baseline": baseline}
-    special = {"gate": {"seeds": seeds or preset.gate_seeds, "tasks": _gate_tasks(preset, tasks)}}
+    gates = {**preset.gate, **({"seeds": seeds} if seeds else {}), "tasks": _gate_tasks(preset, tasks)}
+    special: dict[str, dict[str, Any]] = {"gate": gates}
     made: list[Method] = []
     for method in methods if methods is not None else METHODS:
         if isinstance(method, str):

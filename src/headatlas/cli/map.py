@@ -126,11 +126,13 @@ def _options(**given: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _print(atlas: Atlas) -> None:
     from headatlas.patterns import find_patterns
-    from headatlas.terminal import competence_table, plain_console, print_maps
+    from headatlas.terminal import competence_table, plain_console, print_maps, probe_table
 
     console = plain_console()
     print_maps(console, atlas, atlas.tasks, None)
     console.print(competence_table(atlas))
+    if (probed := probe_table(atlas)) is not None:
+        console.print(probed)
     supported = [finding.statement for finding in find_patterns(atlas) if finding.supported]
     console.print("\nStrongest findings" if supported else "\nNo pattern of these maps survives correction.")
     for statement in supported[:5]:

@@ -61,7 +61,13 @@ def test_kill_and_continue_gives_the_same_bytes(tmp_path, command):
 
 def test_ctrl_c_says_how_to_go_on(tmp_path, command):
     out = tmp_path / "stopped"
-    process = subprocess.Popen([*command, out], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*command, out],
+        env=ENVIRONMENT,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests in the background ignore it
+    )
     while process.poll() is None and cells(out) < 1:
         time.sleep(0.002)
     process.send_signal(signal.SIGINT)

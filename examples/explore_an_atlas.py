@@ -31,7 +31,8 @@ def explore(folder: str | Path) -> Path:
     print(f"{len(shared)} heads differ from zero in two tasks or more")
 
     for row in agreement(atlas).itertuples():
-        print(f"  {row.task}: {row.method} and {row.other} share {row.overlap} of {row.k} ({row.chance:.1f} by chance)")
+        names = f"{row.first} and {row.second}"
+        print(f"  {row.task}: {names} share {row.shared} of {row.k} ({row.expected:.1f} by chance)")
 
     atlas.plot("importance", path=atlas.path / "figures" / "importance.svg")
     return write_page([atlas])

@@ -124,6 +124,22 @@ class HeadModel:
         """Logits for token ids [batch, pos]. Pad on the right: causal attention then never sees the padding."""
         return self.module(input_ids=ids.to(self.device), use_cache=False).logits
 
+    def attention(self, ids: Tensor) -> tuple[Tensor, ...] | None:
+        """Attention weights of every layer [batch, head, query, key]; none if the module does not give them.
+
+        The kernels that are used otherwise never form them, so the module is switched to its plain ones meanwhile.
+        """
+        usual = self.module.config._attn_implementation
+        try:
+            self.module.set_attn_implementation("eager")
+            if self.module.config._attn_implementation != "eager":  # some cannot be switched once they are made
+                return None
+            found = self.module(input_ids=ids.to(self.device), use_cache=False, output_attentions=True).attentions
+        finally:
+            self.module.set_attn_implementation(usual)
+        told = found is not None and len(found) == self.n_layers and all(layer is not None for layer in found)
+        return tuple(found) if told else None
+
     @contextmanager
     def capture(
         self, layers: Iterable[int] | None = None, keep: Edit | None = None, grad: bool = False

@@ -13,6 +13,7 @@ from typing import Any
 
 from headatlas import atlas as atlas_files
 from headatlas.atlas import Atlas
+from headatlas.attention import attention
 from headatlas.cells import Runner
 from headatlas.competence import competence
 from headatlas.errors import HeadAtlasError, UsageError, unknown
@@ -26,6 +27,7 @@ from headatlas.progress import Reporter
 from headatlas.scoring import Encoder
 from headatlas.selection import MINIMUM, select, split_examples
 from headatlas.suites import load_suite
+from headatlas.suites.audit import audit
 from headatlas.suites.suite import SHARES, SPLITS, Suite
 
 
@@ -236,6 +238,7 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[s
             "tasks": list(suite.tasks),
             "examples": {split: len(work.splits[split].examples) for split in SPLITS},
         },
+        "audit": _audit(suite, out, reporter),
         "settings": request.settings(),
         "seeds": {"split": request.split_seed},
         "versions": {name: version(name) for name in ("headatlas", "torch", "transformers", "numpy", "scipy")}
@@ -255,6 +258,7 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[s
         reporter.say(f"{left_out.name} is left out: it tells tasks apart, and there is only {work.tasks[0]}.")
     measured = [method.measure(work) for method in methods]
     maps = [map_ for own in measured for map_ in own.maps]
+    diagnostics = [entry for own in measured for entry in own.diagnostics] + attention(work)
     runner = work.runner
     description |= {
         "cells": {"computed": len(runner.computed), "reused": len(runner.reused)},
@@ -266,7 +270,7 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[s
     }
     atlas_files.write_run(out, description)
     atlas_files.write_competence(out, found)
-    atlas_files.write_diagnostics(out, work.model.name, [entry for own in measured for entry in own.diagnostics])
+    atlas_files.write_diagnostics(out, work.model.name, diagnostics)
     atlas_files.write_scores(out, work.model.name, maps)
     if earlier != _bytes(out / "scores.parquet"):
         remove(out / "evidence.parquet")  # it is about other maps
@@ -279,6 +283,15 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[s
     atlas = Atlas(out)
     publish(atlas, reporter)
     return atlas
+
+
+def _audit(suite: Suite, out: Path, reporter: Reporter) -> list[dict[str, Any]]:
+    """What the texts of the suite give away; taken over from an earlier run on the same suite."""
+    earlier = Atlas(out).run if (out / "run.json").exists() else {}
+    if "audit" in earlier and earlier["suite"]["fingerprint"] == suite.fingerprint:
+        return earlier["audit"]
+    with reporter.spinner("Auditing the suite"):
+        return [check.row() for check in audit(suite)]
 
 
 def _bytes(path: Path) -> bytes | None:

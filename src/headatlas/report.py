@@ -14,7 +14,6 @@ from headatlas.markdown import interval, number, plain, table
 from headatlas.patterns import find_patterns
 from headatlas.patterns.agreement import agreement, stability
 from headatlas.patterns.correction import LEVEL
-from headatlas.patterns.maps import choose_measure
 from headatlas.report_evidence import evidence_section
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def _competence(atlas: Atlas) -> list[str]:
 
 
 def _strongest(atlas: Atlas, method: str) -> list[str]:
-    measure = choose_measure(atlas, method, None)
+    measure = atlas.choose_measure(method)
     chosen = atlas.scores[(atlas.scores["method"] == method) & (atlas.scores["measure"] == measure)]
     seeds = sorted(chosen["seed"].unique().tolist())
     rows, sure = [], []
@@ -169,11 +168,11 @@ def _p(p: float | None) -> str:
 
 def _agreement(atlas: Atlas) -> list[str]:
     lines = []
-    pairs = agreement(atlas)
+    pairs = agreement(atlas).query("kind == 'methods'")
     if len(pairs):
         rows = [
-            (plain(row.method), plain(row.other), plain(row.task), row.heads, f"{row.correlation:+.2f}",
-             f"{row.overlap} of {row.k}", f"{row.chance:.1f}", f"{row.p_overlap:.2g}")
+            (plain(row.first), plain(row.second), plain(row.task), row.heads, f"{row.correlation:+.2f}",
+             f"{row.shared} of {row.k}", f"{row.expected:.1f}", f"{row.p_value:.2g}")
             for row in pairs.itertuples()
         ]  # fmt: skip
         headings = (

@@ -64,8 +64,8 @@ def test_agreement_by_hand(tmp_path):
     assert row.heads == 23 and row.k == 3
     assert row.correlation == pytest.approx(stats.spearmanr(a[both], b[both]).statistic)
     tops = [set(np.argsort(-np.abs(x[both]))[:3].tolist()) for x in (a, b)]
-    assert row.overlap == len(tops[0] & tops[1])
-    assert row.chance == pytest.approx(9 / 23)
+    assert row.kind == "methods" and row.shared == len(tops[0] & tops[1])
+    assert row.expected == pytest.approx(9 / 23)
 
 
 def test_stability_knows_precise_maps_from_noisy_ones(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,8 +77,6 @@ def audit(
 
     Example: headatlas suite audit tasks.jsonl --model smollm2
     """
-    from dataclasses import asdict
-
     from headatlas.progress import Reporter
     from headatlas.suites import load_suite
     from headatlas.suites.audit import audit as run_audit
@@ -90,10 +87,7 @@ def audit(
     with reporter.spinner(f"Auditing {len(chosen.examples)} examples"):
         checks = run_audit(chosen, tokens=tokens)
     if json_:
-        found = [asdict(check) for check in checks]
-        for row in found:  # JSON has no word for what is not finite
-            row["value"] = row["value"] if math.isfinite(row["value"]) else None
-        typer.echo(json.dumps(found, indent=2, allow_nan=False))
+        typer.echo(json.dumps([check.row() for check in checks], indent=2, allow_nan=False))
         return
     from rich.table import Table
     from rich.text import Text

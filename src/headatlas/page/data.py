@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from headatlas.page.compare import agreement, primary_measure
-from headatlas.stats import half_width
+from headatlas.patterns.agreement import agreement
+from headatlas.stats import Array, half_width
 
 if TYPE_CHECKING:
     from headatlas.atlas import Atlas
@@ -29,9 +29,10 @@ def describe(atlas: Atlas, findings: Iterable[Finding] = (), files: Sequence[str
         "folder": atlas.path.resolve().name,
         "model": model,
         "tasks": [{"name": task, "mapped": task in mapped, "verdict": atlas.verdicts.get(task)} for task in tasks],
-        "methods": [{"name": method, "primary": primary_measure(atlas, method)} for method in atlas.methods],
+        "methods": [{"name": method, "primary": atlas.choose_measure(method)} for method in atlas.methods],
         "maps": list(_maps(atlas)),
         "competence": _records(atlas.competence),
+        "attention": _attention(atlas),
         "diagnostics": _diagnostics(atlas),
         "evidence": _evidence(atlas.evidence),
         "agreement": _records(agreement(atlas)),
@@ -46,20 +47,43 @@ def _maps(atlas: Atlas) -> Iterable[dict[str, Any]]:
     groups = atlas.run.get("groups", {})
     for (method, measure, task, seed), rows in atlas.scores.groupby(["method", "measure", "task", "seed"], sort=False):
         places = rows["layer"].to_numpy() * heads + rows["head"].to_numpy()
-        columns = {}
-        for short, column in (("value", "value"), ("stderr", "stderr"), ("q", "q_value")):
-            flat = np.full(layers * heads, np.nan, dtype="<f4")
-            flat[places] = rows[column].to_numpy()
-            columns[short] = base64.b64encode(flat.tobytes()).decode() if np.isfinite(flat).any() else None
+        columns = {
+            short: _flat(places, rows[column], layers * heads)
+            for short, column in (("value", "value"), ("stderr", "stderr"), ("q", "q_value"))
+        }
         reach = half_width(groups.get(method, {}).get(task, 0))
         yield {"method": method, "measure": measure, "task": task, "seed": int(seed), "reach": number(reach), **columns}
 
 
+def _flat(places: Array, values: pd.Series, size: int) -> str | None:
+    """Values at their places as base64, NaN elsewhere; null if none is finite."""
+    flat = np.full(size, np.nan, dtype="<f4")
+    flat[places] = values.to_numpy()
+    return base64.b64encode(flat.tobytes()).decode() if np.isfinite(flat).any() else None
+
+
+def _attention(atlas: Atlas) -> dict[str, str | None]:
+    """One map for each thing that heads look at."""
+    if not _told(atlas):
+        return {}
+    rows = atlas.diagnostics[atlas.diagnostics["method"] == "attention"]
+    size = atlas.shape[0] * atlas.shape[1]
+    return {
+        str(look): _flat(own["place"].to_numpy(dtype=int), own["value"], size)
+        for look, own in rows.groupby("metric", sort=False)
+    }
+
+
+def _told(atlas: Atlas) -> bool:
+    return (atlas.path / "diagnostics.parquet").exists()  # methods without controls of their own write none
+
+
 def _diagnostics(atlas: Atlas) -> dict[str, list[dict[str, Any]]]:
     """Single numbers, and curves as columns."""
-    if not (atlas.path / "diagnostics.parquet").exists():  # methods without controls of their own write none
+    if not _told(atlas):
         return {"numbers": [], "curves": []}
     table = atlas.diagnostics.drop(columns="model")
+    table = table[table["method"] != "attention"]
     single = table[table["place"].isna()].drop(columns="place")
     curves = []
     keys = ["method", "metric", "task", "seed"]

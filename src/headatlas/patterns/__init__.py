@@ -18,7 +18,7 @@ from headatlas.errors import UsageError
 from headatlas.patterns import amounts, between, depth, methods, places
 from headatlas.patterns.correction import FAMILIES, LEVEL, holm, max_t
 from headatlas.patterns.finding import Finding, Statement, Untested
-from headatlas.patterns.maps import TaskMap, choose_measure, read_maps
+from headatlas.patterns.maps import TaskMap, read_maps
 from headatlas.patterns.nulls import Nulls
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def find_patterns(
     if draws < 20:
         raise UsageError(f"draws={draws} was asked for; fewer than 20 cannot reach a p-value of {LEVEL}.")
     method = atlas.choose_method(method)
-    measure = choose_measure(atlas, method, measure)
+    measure = atlas.choose_measure(method, measure)
     maps = read_maps(atlas, method, measure)
     firm, first = _firm_maps(maps, method, measure)
     made: list[Statement | Untested] = []
@@ -57,7 +57,9 @@ def find_patterns(
     untested = [entry for entry in made if isinstance(entry, Untested)]
     scores, p, adjusted = max_t(statements)
     judged = [_finding(*row, method, measure) for row in zip(statements, p, adjusted, strict=True)]
-    return _ordered(first + list(zip(judged, scores, strict=True))) + _left_out(untested, method, measure)
+    return _ordered(first + list(zip(judged, scores, strict=True)), 1 / (draws + 1)) + _left_out(
+        untested, method, measure
+    )
 
 
 def _firm_maps(maps: Sequence[TaskMap], method: str, measure: str) -> tuple[list[TaskMap], list[tuple[Finding, float]]]:
@@ -153,13 +155,14 @@ def _finding(entry: Statement, p: float, adjusted: float, method: str, measure: 
     )
 
 
-def _ordered(judged: Sequence[tuple[Finding, float]]) -> list[Finding]:
-    """Supported first, then by adjusted p-value; among equals the strongest of every kind before the second of any."""
+def _ordered(judged: Sequence[tuple[Finding, float]], least: float) -> list[Finding]:
+    """Supported first, then by adjusted p-value; among equals the strongest of every kind before the second of any.
+    Below `least`, the smallest p that draws can give, all are equal."""
     seen: dict[tuple[str, bool], int] = {}
     keyed = []
     for finding, score in sorted(judged, key=lambda pair: -pair[1]):
         place = seen[finding.kind, finding.supported] = seen.get((finding.kind, finding.supported), -1) + 1
-        keyed.append(((not finding.supported, finding.p_adjusted, place, -score), finding))
+        keyed.append(((not finding.supported, max(finding.p_adjusted, least), place, -score), finding))
     return [finding for _, finding in sorted(keyed, key=lambda pair: pair[0])]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -10,52 +11,59 @@ import pandas as pd
 from scipy import stats
 
 from headatlas.patterns.denoise import effect_draws
-from headatlas.patterns.maps import TaskMap, choose_measure, common, read_maps, seed_maps
+from headatlas.patterns.maps import TaskMap, common, read_maps, seed_maps
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from headatlas.atlas import Atlas
 
 FEWEST = 8  # heads below which a rank correlation says nothing
+COLUMNS = ["kind", "first", "second", "task", "heads", "correlation", "k", "shared", "expected", "p_value"]
 
 
 def agreement(atlas: Atlas, k: int = 10) -> pd.DataFrame:
-    """One row for every pair of methods and every task that both mapped, on the heads that both measured.
+    """One row for every task and pair of methods, and for every task, method and pair of its seeds.
 
-    `heads` were measured by both; `correlation` is Spearman's, of signed values where both methods have both signs and
-    of |value| otherwise; `overlap` of the `k` strongest heads by |value| are the same (k is at most a quarter of the
-    heads), `chance` are expected to be and `p_overlap` is the hypergeometric chance of so many or more. Empty with one
-    method.
+    `kind` is "methods" or "seeds". Of the `heads` that both measured: `correlation` is Spearman's, of signed values
+    where both maps have both signs and of |value| otherwise; of the `k` strongest by |value| (at most a quarter of the
+    heads) `shared` are the same, `expected` are by chance, and `p_value` is the hypergeometric chance of so many or
+    more.
     """
-    rows = []
-    for one, other in combinations(atlas.methods, 2):
-        for a, b in paired_maps(atlas, one, other):
-            size = min(k, len(a.value) // 4)
-            overlap = len(set(strongest(a, size)) & set(strongest(b, size)))
-            n = len(a.value)
-            rows.append(
-                {
-                    "method": one,
-                    "other": other,
-                    "task": a.task,
-                    "heads": n,
-                    "correlation": rank_correlation(a, b),
-                    "k": size,
-                    "overlap": overlap,
-                    "chance": size**2 / n,
-                    "p_overlap": float(stats.hypergeom.sf(overlap - 1, n, size, size)),
-                }
-            )
-    columns = ["method", "other", "task", "heads", "correlation", "k", "overlap", "chance", "p_overlap"]
-    return pd.DataFrame(rows, columns=columns)
+    pairs = [
+        ("methods", one, other, a, b)
+        for one, other in combinations(atlas.methods, 2)
+        for a, b in paired_maps(atlas, one, other)
+    ]
+    for method in atlas.methods:
+        for task in atlas.tasks_of(method):
+            own = seed_maps(atlas, method, atlas.choose_measure(method), task)
+            for (one, a), (other, b) in combinations(enumerate(own), 2):
+                pairs += [("seeds", f"{method} {one}", f"{method} {other}", *pair) for pair in comparable([(a, b)])]
+    return pd.DataFrame([(*names, a.task, *compare(a, b, k)) for *names, a, b in pairs], columns=COLUMNS)
+
+
+def compare(a: TaskMap, b: TaskMap, k: int) -> tuple[int, float, int, int, float, float]:
+    """Two maps of the same heads: heads, rank correlation, k, shared, expected, p."""
+    n = len(a.value)
+    size = min(k, n // 4)
+    shared = len(set(strongest(a, size)) & set(strongest(b, size)))
+    p = float(stats.hypergeom.sf(shared - 1, n, size, size))
+    return n, rank_correlation(a, b), size, shared, size**2 / n, p
 
 
 def paired_maps(atlas: Atlas, one: str, other: str) -> list[tuple[TaskMap, TaskMap]]:
-    """The maps of the tasks that both methods mapped, on common heads; not where these are too few or all alike."""
-    left = {found.task: found for found in read_maps(atlas, one, choose_measure(atlas, one, None))}
-    right = {found.task: found for found in read_maps(atlas, other, choose_measure(atlas, other, None))}
-    pairs = [common(left[task], right[task]) for task in left if task in right]
-    return [(a, b) for a, b in pairs if len(a.value) >= FEWEST and np.ptp(a.value) > 0 and np.ptp(b.value) > 0]
+    """The maps of the tasks that both methods mapped, as far as they can be compared."""
+    left, right = (
+        {found.task: found for found in read_maps(atlas, method, atlas.choose_measure(method))}
+        for method in (one, other)
+    )
+    return comparable([(left[task], right[task]) for task in left if task in right])
+
+
+def comparable(pairs: Iterable[tuple[TaskMap, TaskMap]]) -> list[tuple[TaskMap, TaskMap]]:
+    """Pairs on their common heads; not where these are too few or all alike."""
+    on_common = (common(a, b) for a, b in pairs)
+    return [(a, b) for a, b in on_common if len(a.value) >= FEWEST and np.ptp(a.value) > 0 and np.ptp(b.value) > 0]
 
 
 def rank_correlation(a: TaskMap, b: TaskMap) -> float:
@@ -101,9 +109,8 @@ def stability(atlas: Atlas, k: int = 10, seed: int = 0) -> pd.DataFrame:
 
 def between_seeds(own: list[TaskMap]) -> float:
     """Mean rank correlation over all pairs of seeds; NaN where there is nothing to compare."""
-    pairs = [common(a, b) for a, b in combinations(own, 2)]
-    usable = [(a, b) for a, b in pairs if len(a.value) > 2 and np.ptp(a.value) > 0 and np.ptp(b.value) > 0]
-    return float(np.mean([rank_correlation(a, b) for a, b in usable])) if usable else float("nan")
+    pairs = comparable(combinations(own, 2))
+    return float(np.mean([rank_correlation(a, b) for a, b in pairs])) if pairs else float("nan")
 
 
 def _repetition(found: TaskMap, k: int, rng: np.random.Generator) -> dict[str, float]:

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from headatlas.errors import unknown
 from headatlas.patterns.finding import Head
 from headatlas.stats import Array, q_values
 
@@ -87,14 +86,6 @@ class TaskMap:
         """The same map on fewer heads."""
         arrays = {name: getattr(self, name)[kept] for name in ("layer", "head", "value", "stderr", "p")}
         return replace(self, **arrays)
-
-
-def choose_measure(atlas: Atlas, method: str, measure: str | None) -> str:
-    """The measure asked for; without one `importance`, or the first where the method has no such measure."""
-    own = list(dict.fromkeys(atlas.scores.loc[atlas.scores["method"] == method, "measure"]))
-    if measure is not None and measure not in own:
-        raise unknown(f"measure of {method}", measure, own)
-    return measure or ("importance" if "importance" in own else own[0])
 
 
 def read_maps(atlas: Atlas, method: str, measure: str) -> list[TaskMap]:

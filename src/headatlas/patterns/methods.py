@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from headatlas.patterns.agreement import both_signed, paired_maps, rank_correlation, strongest
+from headatlas.patterns.agreement import both_signed, comparable, compare, paired_maps, rank_correlation
 from headatlas.patterns.correction import exact_score
 from headatlas.patterns.denoise import effect_draws
 from headatlas.patterns.finding import Statement, Untested
-from headatlas.patterns.maps import TaskMap, common, seed_maps
+from headatlas.patterns.maps import TaskMap, seed_maps
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from headatlas.atlas import Atlas
 
+STRONGEST = 10  # heads of which it is said how many are the same
 DRAWS = 100  # a mean of rank correlations is so nearly normal that its spread is all that must be drawn
 PAIRS = "the effects of both maps on heads in random order, each with the noise of its own standard error"
 
@@ -39,10 +40,8 @@ def method_agreement(atlas: Atlas, draws: int, rng: np.random.Generator, level: 
         if not pairs:
             made.append(Untested("agreement", title, "no task was measured by both on enough heads that hold effects"))
             continue
-        k = [min(10, len(a.value) // 4) for a, _ in pairs]
-        same = sum(len(set(strongest(a, n)) & set(strongest(b, n))) for (a, b), n in zip(pairs, k, strict=True))
-        chance = sum(n**2 / len(a.value) for (a, _), n in zip(pairs, k, strict=True))
-        tops = f"{same} of their {sum(k)} strongest heads are the same, {chance:.0f} expected by chance"
+        _, _, k, same, chance, _ = np.sum([compare(a, b, STRONGEST) for a, b in pairs], axis=0)
+        tops = f"{same:.0f} of their {k:.0f} strongest heads are the same, {chance:.0f} expected by chance"
         made.append(_alike("agreement", pairs, title, tops, draws, rng, method=f"{one}, {other}"))
     return made
 
@@ -54,8 +53,7 @@ def seed_stability(
     pairs = []
     for found in maps:
         own = seed_maps(atlas, method, measure, found.task)
-        pairs += [common(a, b) for a, b in combinations(own, 2)]
-    pairs = [(a, b) for a, b in pairs if len(a.value) > 2 and np.ptp(a.value) > 0 and np.ptp(b.value) > 0]
+        pairs += comparable(combinations(own, 2))
     if not pairs:
         return []
     note = "seeds share their examples, so this says nothing about other examples"

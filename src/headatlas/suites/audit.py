@@ -6,12 +6,13 @@ function differ from the others in nothing else: length, format, frequent answer
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,6 +43,10 @@ class Check:
     limit: float | None  # nothing for numbers that only inform
     verdict: Verdict
     note: str
+
+    def row(self) -> dict[str, Any]:
+        """As JSON has it, which knows no number that is not finite."""
+        return asdict(self) | {"value": self.value if math.isfinite(self.value) else None}
 
 
 Measure = Callable[[Example], int]

@@ -58,13 +58,21 @@ function drawCardRest() {
   byId("card-rest")?.replaceChildren(...parts.filter(Boolean));
 }
 
-/** What the head looks at, where attention was measured, and what gates say of it. */
+const LOOKS = { first: "the first token", previous: "the previous token", current: "its own token",
+  same: "an earlier copy of its token", after_same: "what followed an earlier copy (induction)" };
+
+/** Where attention goes, from the largest share down; what gets less than a tenth is not named. */
+function looksAt(atlas, i) {
+  const shares = Object.entries(atlas.attention).map(([look, values]) => [look, values[i]]).filter(([, share]) => finite(share));
+  if (!shares.length) return "not measured";
+  const large = shares.filter(([, share]) => share >= 0.1).sort((a, b) => b[1] - a[1]);
+  return large.map(([look, share]) => `${LOOKS[look] ?? look} ${Math.round(100 * share)} %`).join(", ") || "nothing in particular";
+}
+
+/** What the head looks at, and what gates say of it. */
 function roleLines(atlas, i) {
   const lines = [];
-  const looks = atlas.methods.some((method) => method.name === "attend") ? atlas.measures("attend") : [];
-  const seen = looks.map((measure) => [measure, Math.max(...MAPPED.map((task) => atlas.map(task, "attend", measure, "mean")?.value[i] ?? -Infinity))])
-    .filter(([, value]) => finite(value)).sort((a, b) => b[1] - a[1]).slice(0, 3);
-  lines.push(["attention", seen.length ? seen.map(([name, value]) => `${name.replaceAll("_", " ")} ${show(value, 2)}`).join(", ") : "not measured"]);
+  lines.push(["looks at", looksAt(atlas, i)]);
   for (const { name } of atlas.methods.filter((method) => atlas.measures(method.name).includes(ROLES))) {
     const found = {};
     for (const task of MAPPED) {

@@ -129,6 +129,7 @@ class AtlasData {
     ({ layers: this.layers, heads: this.heads, kv_heads: this.kvHeads } = raw.model);
     this.size = this.layers * this.heads;
     this.stored = new Map(raw.maps.map((map) => [this.key(map.task, map.method, map.measure, map.seed), map]));
+    this.attention = Object.fromEntries(Object.entries(raw.attention).map(([look, values]) => [look, decode(values)]));
     this.cache = new Map();
     this.seedLists = new Map();
     for (const map of raw.maps) {

@@ -26,11 +26,11 @@ function auditOf(atlas) {
   return make("details", { class: "audit", open: sorted.some((check) => check.verdict !== "good") },
     make("summary", {}, `Audit of the suite: ${listed(Object.keys(order).map((word) => `${checks.filter((check) => check.verdict === word).length} ${word}`))}`),
     make("ul", {}, sorted.map((check) => make("li", {}, make("span", { class: `verdict ${check.verdict}` }, check.verdict),
-      make("span", {}, ` ${check.name}${check.task ? `, ${check.task}` : ""}: ${show(check.value, 3)}${finite(check.limit) ? ` (limit ${show(check.limit, 3)})` : ""}. ${check.note ?? ""}`)))));
+      make("span", {}, ` ${check.name}${check.task && check.task !== "all" ? `, ${check.task}` : ""}: ${show(check.value, 3)}${finite(check.limit) ? ` (limit ${show(check.limit, 3)})` : ""}. ${check.note ?? ""}`)))));
 }
 
 function drawAgreement() {
-  section("agreement", "Do methods and seeds agree?", "Rank correlation of head sizes, and how many of the strongest heads are the same " +
+  section("agreement", "Do methods and seeds agree?", "Rank correlation of the heads, and how many of the strongest heads are the same " +
     "with the number that chance gives.", (atlas) => make("div", {}, betweenMethods(atlas), betweenSeeds(atlas), reported(atlas)));
 }
 

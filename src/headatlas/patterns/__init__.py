@@ -162,7 +162,7 @@ def _ordered(judged: Sequence[tuple[Finding, float]], least: float) -> list[Find
     keyed = []
     for finding, score in sorted(judged, key=lambda pair: -pair[1]):
         place = seen[finding.kind, finding.supported] = seen.get((finding.kind, finding.supported), -1) + 1
-        keyed.append(((not finding.supported, max(finding.p_adjusted, least), place, -score), finding))
+        keyed.append(((not finding.supported, max(finding.p_adjusted or 0.0, least), place, -score), finding))
     return [finding for _, finding in sorted(keyed, key=lambda pair: pair[0])]
 
 

@@ -37,7 +37,7 @@ def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks):
     assert f"headatlas verify {out}" in made.stdout
     assert str(out / "report.html") in made.stdout
     assert "cells computed, 0 reused from an earlier run" in made.stderr
-    drawn = {"importance", "elbow", "roles", "role_maps", "role_distributions", "gate_curves"}
+    drawn = {"importance", "profiles", "elbow", "roles", "role_maps", "role_distributions", "gate_curves"}
     assert {path.name for path in (out / "figures").iterdir()} == {f"{n}.{k}" for n in drawn for k in ("png", "svg")}
 
     again = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance", "--json")

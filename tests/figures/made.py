@@ -22,7 +22,8 @@ COGNITIVE = (
     "Knowledge Recall", "Retrieval", "Logical Reasoning", "Decision-making",
     "Semantic Understanding", "Syntactic Understanding", "Inference", "Math Calculation",
 )  # fmt: skip
-SHOWN = ("importance", "elbow", "mask", "mask_accuracy", "keep", "specificity", "hierarchy", "steer")  # has data for
+# What it has data for.
+SHOWN = ("importance", "profiles", "elbow", "mask", "mask_accuracy", "keep", "specificity", "hierarchy", "steer")
 HOSTILE = (
     "$x_{1}^$ costs $5", "snake_case_name_that_goes_on_and_on_without_any_space_at_all", "Größe — naïve ±∞ 語彙",
     "[bold]not markup[/bold]", "A very long name of a task, in words, that nobody would want to read to its end", "a",

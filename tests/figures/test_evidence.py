@@ -268,7 +268,7 @@ def test_no_panel_covers_another(full):
             assert not any(box.overlaps(other) for other in boxes[i + 1 :]), name
 
 
-@pytest.mark.parametrize("name", [name for name in made.SHOWN if name not in ("importance", "elbow")])
+@pytest.mark.parametrize("name", [name for name in made.SHOWN if name not in ("importance", "profiles", "elbow")])
 def test_numbers_that_are_not_known_leave_gaps(tmp_path, name):
     """Few groups give no interval, and a value may be missing altogether."""
     atlas = made.atlas(tmp_path / "atlas", draws=5)

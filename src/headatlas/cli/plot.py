@@ -24,6 +24,7 @@ def run(
     \b
     Figures:
       importance          the maps: every head of every task
+      profiles            importance by layer
       elbow               importance in order beside its shuffled-label null
       mask                what a task loses without the heads of its map
       mask_accuracy       the same for accuracy

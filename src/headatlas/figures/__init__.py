@@ -18,6 +18,7 @@ from headatlas.figures.importance import draw_importance
 from headatlas.figures.keep import draw_keep
 from headatlas.figures.mask import draw_mask, draw_mask_accuracy
 from headatlas.figures.probe import draw_elbow
+from headatlas.figures.profiles import draw_profiles
 from headatlas.figures.roles import METHOD as GATE
 from headatlas.figures.roles import role_distributions, role_maps, roles
 from headatlas.figures.rows import only
@@ -93,7 +94,7 @@ def write_figures(atlas: Atlas) -> list[Path]:
     return paths
 
 
-def _maps() -> Kind:
+def _maps(draw: Callable[[Atlas, str], Figure]) -> Kind:
     def lacking(atlas: Atlas, method: str | None) -> str:
         return f"The atlas {atlas.path} has no importance{f' by {method}' if method else ''}: see its other figures."
 
@@ -101,7 +102,7 @@ def _maps() -> Kind:
         importance = only(atlas.scores, measure="importance")
         return list(dict.fromkeys(importance["method"]))
 
-    return Kind(draw_importance, methods, lacking, every_method=False)
+    return Kind(draw, methods, lacking, every_method=False)
 
 
 def _gates(draw: Callable[[Atlas, str], Figure]) -> Kind:
@@ -151,7 +152,8 @@ def _evidence(test: str, metric: str, draw: Callable[[Atlas, str], Figure], cont
 
 
 FIGURES: dict[str, Kind] = {
-    "importance": _maps(),
+    "importance": _maps(draw_importance),
+    "profiles": _maps(draw_profiles),
     "elbow": _curves(),
     "mask": _evidence("mask", "logprob", draw_mask),
     "mask_accuracy": _evidence("mask", "accuracy", draw_mask_accuracy),

@@ -44,29 +44,32 @@ COMPETENT, AT_CHANCE, TOO_FEW_KNOWN = "competent", "not competent", "too few kno
 
 def competence(work: Work) -> tuple[list[Competence], set[str]]:
     """One entry a task, over all examples of all splits; and the ids of the examples that the model gets right."""
-    encoded: dict[str, list[Example]] = {}
+    examples = {task: [e for split in SPLITS for e in work.examples(task, split)] for task in work.tasks}
     cells, owners = [], []
     for task in work.tasks:
-        examples = [example for split in SPLITS for example in work.examples(task, split)]
-        encoded[task] = examples
-        for batch in make_batches([work.encoder.encode(example) for example in examples]):
-            cells.append(_cell(work, batch))
-            owners.append((task, batch))
+        before = 0
+        for split in SPLITS:  # apart, so that the scores of a split are found again by those who need only it
+            own = [work.encoder.encode(example) for example in work.examples(task, split)]
+            for batch in make_batches(own):
+                cells.append(score_cell(work, batch))
+                owners.append((task, batch, before))
+            before += len(own)
     scores: dict[str, dict[int, tuple[np.ndarray, np.ndarray]]] = {task: {} for task in work.tasks}
-    for (task, batch), result in zip(owners, work.runner.run("Competence", cells), strict=True):
+    for (task, batch, before), result in zip(owners, work.runner.run("Competence", cells), strict=True):
         for place, member in enumerate(batch.members):
-            own = batch.owners.numpy() == place
-            scores[task][member] = result["logprobs"][own], result["greedy"][own]
+            options = batch.owners.numpy() == place
+            scores[task][before + member] = result["logprobs"][options], result["greedy"][options]
     known: set[str] = set()
     entries = []
     for task in work.tasks:
         hits = np.array([_hit(*scores[task][i]) for i in range(len(scores[task]))])
-        entries.append(_judge(task, encoded[task], hits, scores[task]))
-        known.update(example.id for example, hit in zip(encoded[task], hits, strict=True) if hit)
+        entries.append(_judge(task, examples[task], hits, scores[task]))
+        known.update(example.id for example, hit in zip(examples[task], hits, strict=True) if hit)
     return entries, known
 
 
-def _cell(work: Work, batch: Batch) -> Cell:
+def score_cell(work: Work, batch: Batch) -> Cell:
+    """What the intact model makes of a batch: `logprobs` and `greedy` [slot]."""
     return Cell(work.inputs("score", batch=batch.key), lambda: _score(work, batch), batch.ids.numel())
 
 

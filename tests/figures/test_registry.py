@@ -20,7 +20,9 @@ def names(paths):
 
 def test_only_figures_with_data_are_written_as_png_and_svg(tmp_path):
     maps = made.atlas(tmp_path / "maps", ["a", "b"], methods=["attribute"], tested=[])
-    assert names(write_figures(maps)) == {f"{name}.{kind}" for name in ("importance", "profiles") for kind in ("png", "svg")}
+    assert names(write_figures(maps)) == {
+        f"{name}.{kind}" for name in ("importance", "profiles") for kind in ("png", "svg")
+    }
     some = made.atlas(tmp_path / "some", ["a", "b"], tests=["mask", "steer"], accuracy=False, draws=3, ks=(2, 4))
     written = write_figures(some)
     assert names(written) == {
@@ -33,7 +35,9 @@ def test_evidence_of_other_methods_is_written_beside_the_default(tmp_path):
     atlas = made.atlas(tmp_path / "atlas", ["a"], tests=["keep"], tested=["attribute", "probe"])
     assert atlas.choose_method() == "probe"
     assert names(write_figures(atlas)) == {
-        f"{name}.{kind}" for name in ("importance", "profiles", "elbow", "keep", "keep-attribute") for kind in ("png", "svg")
+        f"{name}.{kind}"
+        for name in ("importance", "profiles", "elbow", "keep", "keep-attribute")
+        for kind in ("png", "svg")
     }
     assert draw(atlas, "keep").get_supxlabel() == "Heads kept, ranked by probe"
     assert draw(atlas, "keep", "attribute").get_supxlabel() == "Heads kept, ranked by attribute"

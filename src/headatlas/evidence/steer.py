@@ -1,6 +1,6 @@
 """Push the chosen heads towards what they do on items the model gets right: does it get more of them right?
 
-theta = mean(z | right) - mean(z | wrong), per task and head, at the position that predicts the answer, on `fit` only.
+theta = mean(z | right) - mean(z | wrong), per task and head, where the answer is predicted, on `fit` only.
 While an answer is predicted, z becomes z + alpha * sigma * theta / |theta|, sigma the spread of z along theta. The
 strength alpha is the one that does best on `choose`; the gain is measured on `evaluate`.
 """
@@ -16,7 +16,18 @@ import torch
 from torch import Tensor
 
 from headatlas.cells import Cell, Result
-from headatlas.evidence.trial import FORWARD_TOKENS, SPLIT, Evidence, Trial, changes, gate_batch
+from headatlas.competence import score_cell
+from headatlas.evidence.trial import (
+    FORWARD_TOKENS,
+    SPLIT,
+    Evidence,
+    Outcome,
+    Trial,
+    changes,
+    gate_batch,
+    in_order,
+    per_example,
+)
 from headatlas.heads import HeadModel
 from headatlas.methods.features import Reading, collect
 from headatlas.scoring import Batch
@@ -76,9 +87,8 @@ def _flat(plan: Plan) -> Tensor:
 def _pushes(trial: Trial) -> dict[str, Tensor]:
     """Per task: sigma * theta / |theta| of its top heads, [layer, head, head_dim], zero for all others."""
     model = trial.work.model
-    features = collect(trial.work, "fit", Reading("first"))
-    intact = {task: partial(_scale_cell, trial, torch.ones(0, *model.shape)) for task in trial.tasks}
-    answered = trial.run("Right and wrong items", "fit", intact)
+    features = collect(trial.work, "fit", Reading(), trial.tasks)  # those of the probe, if it was among the methods
+    answered = _answered(trial)
     pushes = {}
     for task in trial.tasks:
         right = answered[task].hit[0] > 0
@@ -94,6 +104,16 @@ def _pushes(trial: Trial) -> dict[str, Tensor]:
             chosen[layer, head] = 1
         pushes[task] = chosen * direction(z, torch.from_numpy(right))
     return pushes
+
+
+def _answered(trial: Trial) -> dict[str, Outcome]:
+    """How the intact model does on the items of `fit`, on which the map has measured its competence."""
+    pairs = [(task, batch) for task in trial.tasks for batch in trial.batches(task, "fit")]
+    cells = [score_cell(trial.work, batch) for _, batch in pairs]
+    scores: dict[str, list[tuple[int, Array, Array]]] = {task: [] for task in trial.tasks}
+    for (task, batch), result in zip(pairs, trial.work.runner.run("Right and wrong items", cells), strict=True):
+        scores[task] += per_example(batch, result["logprobs"][None], result["greedy"][None])
+    return {task: in_order(own) for task, own in scores.items()}
 
 
 def direction(z: Tensor, right: Tensor) -> Tensor:

@@ -87,10 +87,13 @@ def write_figures(atlas: Atlas) -> list[Path]:
         default = kind.choose(atlas, None)
         others = [method for method in kind.methods(atlas) if method != default] if kind.every_method else []
         for method in (default, *others):
-            for suffix in ("png", "svg"):
-                path = atlas.path / "figures" / f"{name}{'' if method == default else f'-{method}'}.{suffix}"
-                draw(atlas, name, method, path)
-                paths.append(path)
+            stem = f"{name}{'' if method == default else f'-{method}'}"
+            own = [atlas.path / "figures" / f"{stem}.{suffix}" for suffix in ("png", "svg")]
+            made = draw(atlas, name, method)
+            with rc_context(settings()):
+                for path in own:
+                    save(made, path)
+            paths += own
     return paths
 
 

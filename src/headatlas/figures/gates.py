@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from headatlas.errors import HeadAtlasError
 from headatlas.figures.roles import COLOURS, METHOD, SHOWN, plain, role_legend
-from headatlas.figures.style import settings
+from headatlas.figures.style import BASE, settings, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,12 +54,12 @@ def draw_gate_curves(diagnostics: pd.DataFrame) -> Figure:
                 for seed in seeds:
                     _curve(axes, own, f"{stage}_objective", seed, color=colours[seed], linewidth=0.9)
                     _curve(axes, own, f"{stage}_choose_objective", seed, color=colours[seed], **DOTS)
-                axes.set_title(f"{task}: {title}", parse_math=False)
-                axes.set_ylabel("Objective (nats)" if stage == "base" else "")
+                axes.set_title(title[0].upper() + title[1:])
+            row[0].set_ylabel(f"{wrapped(task, 2.0, BASE)}\n\nObjective (nats)", parse_math=False)
             for stage, dash in zip(STAGES, DASHES, strict=True):
                 for seed in seeds:
                     _curve(row[3], own, f"{stage}_open", seed, color=colours[seed], linewidth=0.9, linestyle=dash)
-            row[3].set_title(f"{task}: open gates", parse_math=False)
+            row[3].set_title("Open gates")
             row[3].set_ylim(bottom=0)
             row[3].yaxis.set_major_locator(MaxNLocator(integer=True))
             for axes in row:

@@ -45,10 +45,11 @@ class Reading:
             raise UsageError(f"The {self.k} most important answer tokens were asked for; take at least 1.")
 
 
-def collect(work: Work, split: str, reading: Reading) -> dict[str, Array]:
+def collect(work: Work, split: str, reading: Reading, tasks: Sequence[str] | None = None) -> dict[str, Array]:
     """Per task, in the order of its examples: features [example, layer * head * head_dim] in float32."""
     cells = {
-        task: [_cell(work, task, split, batch, reading) for batch in work.batches(task, split)] for task in work.tasks
+        task: [_cell(work, task, split, batch, reading) for batch in work.batches(task, split)]
+        for task in (work.tasks if tasks is None else tasks)
     }
     return work.run_by_batch(f"Features on {split}", split, cells, "features")
 

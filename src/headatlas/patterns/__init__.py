@@ -34,10 +34,9 @@ def find_patterns(
 ) -> list[Finding]:
     """Every statement about the maps of `method`, and about how the methods of the atlas agree; strongest first.
 
-    Without a method, the last that measured every head. Supported statements come first, by adjusted p-value; among
-    equal ones the strongest of every kind goes before the second of any. Then those that are not supported, then those
-    that could not be tested. The same seed gives the same numbers. `draws` of every null are made: adjusted p-values
-    are no smaller than 1 / (draws + 1).
+    Without a method, the last that measured every head. Supported statements come first, the strongest of every kind
+    before the second of any. Then those that are not supported, then those that could not be tested. The same seed
+    gives the same numbers. `draws` of every null are made: adjusted p-values are no smaller than 1 / (draws + 1).
     """
     if draws < 20:
         raise UsageError(f"draws={draws} was asked for; fewer than 20 cannot reach a p-value of {LEVEL}.")
@@ -57,9 +56,7 @@ def find_patterns(
     untested = [entry for entry in made if isinstance(entry, Untested)]
     scores, p, adjusted = max_t(statements)
     judged = [_finding(*row, method, measure) for row in zip(statements, p, adjusted, strict=True)]
-    return _ordered(first + list(zip(judged, scores, strict=True)), 1 / (draws + 1)) + _left_out(
-        untested, method, measure
-    )
+    return _ordered(first + list(zip(judged, scores, strict=True))) + _left_out(untested, method, measure)
 
 
 def _firm_maps(maps: Sequence[TaskMap], method: str, measure: str) -> tuple[list[TaskMap], list[tuple[Finding, float]]]:
@@ -155,14 +152,13 @@ def _finding(entry: Statement, p: float, adjusted: float, method: str, measure: 
     )
 
 
-def _ordered(judged: Sequence[tuple[Finding, float]], least: float) -> list[Finding]:
-    """Supported first, then by adjusted p-value; among equals the strongest of every kind before the second of any.
-    Below `least`, the smallest p that draws can give, all are equal."""
+def _ordered(judged: Sequence[tuple[Finding, float]]) -> list[Finding]:
+    """Supported first; of these the strongest of every kind before the second of any; then by adjusted p-value."""
     seen: dict[tuple[str, bool], int] = {}
     keyed = []
     for finding, score in sorted(judged, key=lambda pair: -pair[1]):
         place = seen[finding.kind, finding.supported] = seen.get((finding.kind, finding.supported), -1) + 1
-        keyed.append(((not finding.supported, max(finding.p_adjusted or 0.0, least), place, -score), finding))
+        keyed.append(((not finding.supported, place, finding.p_adjusted or 0.0, -score), finding))
     return [finding for _, finding in sorted(keyed, key=lambda pair: pair[0])]
 
 

@@ -1,8 +1,8 @@
 // What interventions on held-out examples say of the maps.
 
-const wanted = { method: null, follow: null, mask: null, keep: null, specificity: null, hierarchy: null };
+const wanted = { method: null, follow: null, mask: null, keep: null, specificity: null, hierarchy: null, steer: null };
 const LINES = { top: "top", lowest: "lowest", random: "random", facilitation: "top", irrelevance: "lowest", interference: "third" };
-const HIDDEN = new Set(["p_value", "cpr", "cmd"]); // said in words beside a curve
+const HIDDEN = new Set(["p_value", "cpr", "cmd", "alpha"]); // said in words beside a curve or a table
 
 function drawEvidence() {
   const methods = [...new Set(ATLASES.flatMap((atlas) => atlas.evidence.map((row) => row.method)))];
@@ -26,7 +26,7 @@ function evidenceOf(atlas) {
   return make("div", {}, tests.map((test) => {
     const own = rows.filter((row) => row.test === test);
     if (test === "specificity" || test === "hierarchy") return crossed(test, own);
-    return own.some((row) => row.k.length > 1) ? curves(test, own) : changes(test, own);
+    return own.some((row) => row.k.length > 1) ? curves(test, own) : changes(test, own, atlas);
   }));
 }
 
@@ -42,7 +42,7 @@ const TEST_WORDS = {
 /** The choice of a metric for one test; redraws the section. */
 function metricChoice(test, rows) {
   const metrics = [...new Set(rows.map((row) => row.metric))].filter((name) => !HIDDEN.has(name));
-  if (!metrics.includes(wanted[test])) wanted[test] = metrics.includes("accuracy") ? "accuracy" : metrics[0];
+  if (!metrics.includes(wanted[test])) wanted[test] = metrics.includes("logprob") ? "logprob" : metrics[0];
   const buttons = metrics.length > 1 ? segmented("Metric", metrics.map((name) => [name, name]), wanted[test], (name) => {
     wanted[test] = name;
     drawEvidence();
@@ -115,16 +115,26 @@ function crossed(test, rows) {
   return block(test, words, buttons, table);
 }
 
-/** Single interventions, as a list of changes with their intervals. */
+/** Single interventions: heads of a task (rows), what was done and where it was measured (columns), as changes. */
 function changes(test, rows) {
-  const shown = rows.filter((row) => finite(row.value[0]) && finite(row.baseline[0]));
+  const [metric, buttons] = metricChoice(test, rows);
+  const own = rows.filter((row) => row.metric === metric && finite(row.value[0]) && finite(row.baseline[0]));
+  const place = (row) => (row.eval_task && row.eval_task !== row.task ? `${row.control}, ${row.eval_task}` : row.control);
   const shift = (row, name) => (finite(row[name][0]) ? row[name][0] - row.baseline[0] : null);
-  const reach = Math.max(...shown.flatMap((row) => ["value", "low", "high"].map((name) => Math.abs(shift(row, name) ?? 0))), 1e-9);
-  const lines = shown.map((row) => make("tr", {}, make("th", { scope: "row" }, row.task),
-    make("td", {}, row.eval_task && row.eval_task !== row.task ? row.eval_task : "itself"), make("td", {}, row.control ?? ""),
-    make("td", {}, row.metric), make("td", { class: "wide" }, bar(shift(row, "value"), { low: shift(row, "low"), high: shift(row, "high"), from: -reach, to: reach, mark: 0, kind: shift(row, "value") < 0 ? "negative" : "" })),
-    make("td", { class: "number" }, signed(shift(row, "value"))), make("td", { class: "number quiet" }, `${show(row.baseline[0], 3)} → ${show(row.value[0], 3)}`)));
-  return block(test, "Change from the intact model, with its 95 % interval.", null, make("div", { class: "scroll" }, make("table", { class: "plain" },
-    make("thead", {}, make("tr", {}, ["heads of", "measured on", "what was done", "metric", "", "change", ""].map((word, n) => make("th", { class: n > 4 ? "number" : null }, word)))),
-    make("tbody", {}, lines))));
+  const table = matrix({
+    rows: [...new Set(own.map((row) => row.task))], columns: [...new Set(own.map(place))], corner: "heads ↓  what was done →", label: `${test}: change of ${metric}`,
+    cell: (task, column) => {
+      const row = own.find((one) => one.task === task && place(one) === column);
+      if (!row) return null;
+      const [value, low, high] = ["value", "low", "high"].map((name) => shift(row, name));
+      return {
+        value, text: signed(value, 2), small: finite(low) ? `${signed(low, 2)} to ${signed(high, 2)}` : null,
+        title: `${metric} ${show(row.baseline[0], 3)} → ${show(row.value[0], 3)}, ${plural(row.k[0] ?? 0, "head")}`,
+      };
+    },
+  });
+  const strengths = rows.filter((row) => row.metric === "alpha").map((row) => `${row.task} ${show(row.value[0], 2)}`);
+  const words = `Change of ${metric} from the intact model with its 95 % interval, on the task itself unless another is named.` +
+    (strengths.length ? ` Strength of steering, chosen on other examples: ${strengths.join(", ")}.` : "");
+  return block(test, words, buttons, table);
 }

@@ -23,10 +23,14 @@ function auditOf(atlas) {
   if (!checks.length) return null;
   const order = { bad: 0, warning: 1, good: 2 };
   const sorted = [...checks].sort((a, b) => (order[a.verdict] ?? 3) - (order[b.verdict] ?? 3));
-  return make("details", { class: "audit", open: sorted.some((check) => check.verdict !== "good") },
-    make("summary", {}, `Audit of the suite: ${listed(Object.keys(order).map((word) => `${checks.filter((check) => check.verdict === word).length} ${word}`))}`),
-    make("ul", {}, sorted.map((check) => make("li", {}, make("span", { class: `verdict ${check.verdict}` }, check.verdict),
-      make("span", {}, ` ${check.name}${check.task && check.task !== "all" ? `, ${check.task}` : ""}: ${show(check.value, 3)}${finite(check.limit) ? ` (limit ${show(check.limit, 3)})` : ""}. ${check.note ?? ""}`)))));
+  const line = (check) => make("li", {}, make("span", { class: `verdict ${check.verdict}` }, check.verdict),
+    make("span", {}, ` ${check.note || `${check.name}${check.task && check.task !== "all" ? `, ${check.task}` : ""}: ${show(check.value, 3)}`}`));
+  const [open, good] = [sorted.filter((check) => check.verdict !== "good"), sorted.filter((check) => check.verdict === "good")];
+  const counts = Object.keys(order).map((word) => `${checks.filter((check) => check.verdict === word).length} ${word}`);
+  return make("div", { class: "block audit" }, make("div", { class: "block-head" }, make("h3", {}, "What do the texts of the suite give away?"),
+    make("p", {}, `${plural(checks.length, "check")}: ${listed(counts)}`)),
+    make("ul", {}, open.map(line)),
+    good.length ? make("details", {}, make("summary", {}, `Show ${plural(good.length, "check")} that found nothing`), make("ul", {}, good.map(line))) : null);
 }
 
 function drawAgreement() {
@@ -86,14 +90,19 @@ function reported(atlas) {
   const whole = numbers.filter((row) => row.task === null);
   const perTask = numbers.filter((row) => row.task !== null);
   const shares = whole.filter((row) => Math.abs(row.value) <= 1);
-  const lines = whole.map((row) => make("tr", {}, make("th", { scope: "row" }, `${row.method}: ${row.metric}`),
+  const spoken = (name) => name.replaceAll("_", " ").replace("nll", "NLL");
+  const lines = whole.map((row) => make("tr", {}, make("th", { scope: "row" }, `${row.method}: ${spoken(row.metric)}`),
     make("td", { class: "wide" }, shares.includes(row) ? bar(row.value, { low: row.low, high: row.high, from: Math.min(0, row.value), to: 1 }) : null),
     make("td", { class: "number" }, show(row.value, 3)), make("td", { class: "number quiet" }, finite(row.low) ? `${show(row.low, 3)} to ${show(row.high, 3)}` : "")));
-  const tasks = [...new Set(perTask.map((row) => row.task))];
-  const metrics = [...new Set(perTask.map((row) => `${row.method}: ${row.metric}`))];
-  const cell = (metric, task) => perTask.find((row) => `${row.method}: ${row.metric}` === metric && row.task === task);
-  const table = make("table", { class: "plain" }, make("thead", {}, make("tr", {}, make("th"), tasks.map((task) => make("th", { class: "number" }, task)))),
-    make("tbody", {}, metrics.map((metric) => make("tr", {}, make("th", { scope: "row" }, metric), tasks.map((task) => make("td", { class: "number" }, show(cell(metric, task)?.value, 3)))))));
-  return titled("What the methods say of themselves", "accuracies, controls and stability, as reported by each method", make("div", { class: "reported" },
-    whole.length ? make("table", { class: "plain" }, make("tbody", {}, lines)) : null, metrics.length ? make("div", { class: "scroll" }, table) : null));
+  const table = (method) => {
+    const own = perTask.filter((row) => row.method === method);
+    const [tasks, metrics] = ["task", "metric"].map((name) => [...new Set(own.map((row) => row[name]))]);
+    const values = (metric, task) => own.filter((row) => row.metric === metric && row.task === task).map((row) => row.value).filter(finite);
+    const cell = (found) => make("td", { class: "number", title: found.length > 1 ? `${show(Math.min(...found), 3)} to ${show(Math.max(...found), 3)} over ${found.length} seeds` : null },
+      found.length ? show(found.reduce((sum, value) => sum + value, 0) / found.length, 3) : "–");
+    return make("div", { class: "scroll" }, make("table", { class: "plain" }, make("thead", {}, make("tr", {}, make("th"), tasks.map((task) => make("th", { class: "number" }, task)))),
+      make("tbody", {}, metrics.map((metric) => make("tr", {}, make("th", { scope: "row" }, `${method}: ${spoken(metric)}`), tasks.map((task) => cell(values(metric, task))))))));
+  };
+  return titled("What the methods say of themselves", "accuracies, controls and stability, as reported by each method; means over seeds", make("div", { class: "reported" },
+    whole.length ? make("table", { class: "plain" }, make("tbody", {}, lines)) : null, [...new Set(perTask.map((row) => row.method))].map(table)));
 }

@@ -1,15 +1,15 @@
-"""`make bench`, or `python -m benchmarks forward ablation probe start quick` for some of them."""
+"""`make bench`, or `python -m benchmarks forward page` for some of them."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import ablation, forward, gates, probe, quick, start
+from benchmarks import ablation, forward, gates, page, probe, quick, start
 from headatlas.models import load
 
 ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run, "gates": gates.run}
 LONG = {"gates-plain": gates.against_plain}  # only when asked for by name
-ALONE = {"start": start.run, "quick": quick.run}
+ALONE = {"start": start.run, "page": page.run, "quick": quick.run}
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or [*ON_MODEL, *ALONE]

@@ -21,6 +21,7 @@ from headatlas.stats import Array, half_width, q_values
 if TYPE_CHECKING:
     from headatlas.competence import Competence
     from headatlas.methods.work import Diagnostic, HeadMap
+    from headatlas.patterns import Finding
 
 SCHEMA = 1
 
@@ -199,6 +200,13 @@ class Atlas:
         rows = self.table(task, method, measure, seed)
         grid[rows["layer"], rows["head"]] = rows["value"]
         return grid
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What the maps show beyond chance, and what they do not: `find_patterns` of the default method."""
+        from headatlas.patterns import find_patterns
+
+        return find_patterns(self)
 
     def plot(self, figure: str = "importance", method: str | None = None, path: str | Path | None = None) -> Any:
         """Draw a figure; returns the matplotlib figure, and writes it where a path is given."""

@@ -44,10 +44,13 @@ class Preset:
     share: float
     seeds: int
     gate_tasks: int | None
-    gate: Mapping[str, int]
+    gate: Mapping[str, int | str]
 
 
-SHORT = {"seeds": 3, "steps": 16, "batch": 12, "check": 4}  # gates in about a minute a fit, a little less well fitted
+# Gates in about a minute a fit, a little less well fitted.
+SHORT: Mapping[str, int | str] = {
+    "seeds": 3, "steps": 13, "batch": 12, "check": 5, "schedule": "cooldown", "cooldown": 5,
+}  # fmt: skip
 ROLE_TASKS = ("Math Calculation", "Syntactic Understanding")  # of the roles figure
 PRESETS = {
     "quick": Preset({"fit": 48, "choose": 16, "evaluate": 32}, share=0.1, seeds=1, gate_tasks=2, gate=SHORT),

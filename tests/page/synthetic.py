@@ -201,6 +201,10 @@ def _diagnostics(rng: Random, truth: Mapping[str, np.ndarray], seeds: int, name:
         for rank, value in enumerate(ordered, start=1):
             null = 0.02 * np.exp(-rank / (len(ordered) / 4))
             add("curve", value, task=task, place=rank, low=null * 0.8, high=null * 1.2)
+    size = next(iter(truth.values())).size
+    for look in ("previous", "after_same"):
+        for place, value in enumerate(rng.uniform(0.2, 0.5, size)):
+            add(look, value, method="attention", place=place)
     return rows
 
 

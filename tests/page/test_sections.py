@@ -18,18 +18,46 @@ def test_the_sections_below(look, report, atlas):
         assert mask.locator(".band.random").count() == 1 and mask.locator(".level").count() == 1
         own = page.locator('#evidence [data-test="specificity"] td.strong')
         assert own.count() == MAPPED
-        rows = atlas.evidence.query("method == 'attribute' and test == 'specificity' and metric == 'accuracy'")
+        rows = atlas.evidence.query("method == 'attribute' and test == 'specificity' and metric == 'logprob'")
         first = rows[(rows.task == "Retrieval") & (rows.eval_task == "Retrieval")].iloc[0]
         assert number(own.nth(1).inner_text()) == pytest.approx(first.value - first.baseline, rel=6e-2)
         assert page.locator('#evidence [data-test="hierarchy"] td').count() == 12
         page.locator('#evidence .section-head [data-value="probe"]').click()
-        assert page.locator('#evidence [data-test="steer"] tbody tr').count() == 12
+        steered = page.locator('#evidence [data-test="steer"]')
+        assert steered.locator("tbody tr").count() == 4 and steered.locator("tbody td").count() == 12
+        rows = atlas.evidence.query("test == 'steer' and control == 'alpha=5'")
+        shown = steered.locator("tbody td").first.inner_text().split()
+        change = [rows[name].iloc[0] - rows["baseline"].iloc[0] for name in ("value", "low", "high")]
+        assert [number(shown[i]) for i in (0, 1, 3)] == pytest.approx(change, rel=6e-2)
         verdicts = page.locator("#competence .competence .verdict").all_inner_texts()
         assert verdicts.count("competent") == MAPPED and verdicts.count("not competent") == 1
         assert page.locator('#agreement [aria-label="Agreement of methods"] tbody tr').count() == 6
         assert page.locator('#agreement [aria-label="Stability over seeds"] tbody tr').count() == 2
         assert "half overlap" in page.locator("#agreement").inner_text()
         assert "headatlas map --preset standard" in page.locator("#run code").inner_text()
+
+
+def test_what_the_texts_of_the_suite_give_away(look, report):
+    with look(report) as page:
+        page.wait_for_selector("#competence .audit")
+        audit = page.locator("#competence .audit")
+        assert "2 checks: 0 bad, 1 warning and 1 good" in audit.inner_text()
+        assert "give the answer away" in audit.locator("> ul").inner_text()
+        assert audit.locator("details summary").inner_text() == "Show 1 check that found nothing"
+
+
+def test_paper_does_not_wait(look, report):
+    """What is drawn when there is time is drawn before printing, in the same turn."""
+    with look(report) as page:
+        page.wait_for_selector("#run dl")
+        drawn = """() => {
+            document.querySelector('.toolbar [data-value="probe"]').click(); // evidence is drawn anew, when idle
+            const evidence = document.getElementById("evidence");
+            evidence.replaceChildren();
+            dispatchEvent(new Event("beforeprint"));
+            return evidence.childElementCount;
+        }"""
+        assert page.evaluate(drawn) > 0
 
 
 def test_overlap_counts_heads_in_common(look, report, atlas):

@@ -125,7 +125,6 @@ def _options(**given: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _print(atlas: Atlas) -> None:
-    from headatlas.patterns import find_patterns
     from headatlas.terminal import competence_table, plain_console, print_maps, probe_table
 
     console = plain_console()
@@ -133,7 +132,7 @@ def _print(atlas: Atlas) -> None:
     console.print(competence_table(atlas))
     if (probed := probe_table(atlas)) is not None:
         console.print(probed)
-    supported = [finding.statement for finding in find_patterns(atlas) if finding.supported]
+    supported = [finding.statement for finding in atlas.findings if finding.supported]
     console.print("\nStrongest findings" if supported else "\nNo pattern of these maps survives correction.")
     for statement in supported[:5]:
         console.print(f"  - {statement}", soft_wrap=True)

@@ -22,8 +22,7 @@ def run(
     Example: headatlas serve atlas --port 9000
     """
     from headatlas.atlas import Atlas
-    from headatlas.patterns import find_patterns
     from headatlas.server import serve
 
     atlases = [Atlas(path) for path in (atlas, other) if path is not None]
-    serve(atlases, [find_patterns(opened) for opened in atlases], host, port, open_browser=not no_open)
+    serve(atlases, [opened.findings for opened in atlases], host, port, open_browser=not no_open)

@@ -35,6 +35,7 @@ function drawCard() {
   const card = byId("card");
   const atlas = ATLASES[state.atlas];
   const i = state.cell;
+  card.classList.toggle("bare", i === null);
   if (i === null) {
     card.replaceChildren(make("h3", {}, "A head’s own card"),
       empty("Click a head, drag over several, or pick the strongest above. They are outlined in every task."));

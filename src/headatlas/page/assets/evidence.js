@@ -2,6 +2,7 @@
 
 const wanted = { method: null, follow: null, mask: null, keep: null, specificity: null, hierarchy: null, steer: null };
 const LINES = { top: "top", lowest: "lowest", random: "random", facilitation: "top", irrelevance: "lowest", interference: "third" };
+const CONTRAST = "top minus random"; // a difference, not a level: said in words
 const HIDDEN = new Set(["p_value", "cpr", "cmd", "alpha"]); // said in words beside a curve or a table
 
 function drawEvidence() {
@@ -57,7 +58,7 @@ function block(test, words, buttons, body) {
 
 function curves(test, rows) {
   const [metric, buttons] = metricChoice(test, rows);
-  const own = rows.filter((row) => row.metric === metric);
+  const own = rows.filter((row) => row.metric === metric && row.control !== CONTRAST);
   const controls = [...new Set(own.map((row) => row.control))];
   const charts = [...new Set(own.map((row) => row.task))].map((task) => {
     const lines = own.filter((row) => row.task === task);
@@ -73,12 +74,17 @@ function curves(test, rows) {
   return block(test, "", make("div", { class: "side-by-side" }, key([...names, ["intact", "intact model"]]), buttons), make("div", { class: "charts" }, charts));
 }
 
-/** What is said in words beside a curve: where it leaves chance, and areas under it. */
+/** What is said in words beside a curve: how far and from where on it is beyond chance, and areas under it. */
 function aside(rows, task) {
   const words = [];
   const p = rows.find((row) => row.task === task && row.metric === "p_value" && row.control === "top");
   const at = p ? p.value.findIndex((value) => finite(value) && value < LEVEL) : -1;
   if (p) words.push(at >= 0 ? `beyond random from ${plural(p.k[at], "head")}` : "not beyond random");
+  const contrast = rows.find((row) => row.task === task && row.metric === "logprob" && row.control === CONTRAST);
+  if (contrast) {
+    const [value, low, high] = ["value", "low", "high"].map((name) => signed(contrast[name].at(-1), 2));
+    words.push(`${CONTRAST} ${value} (${low} to ${high}) nats with ${contrast.k.at(-1)}`);
+  }
   for (const metric of ["cpr", "cmd"]) {
     const row = rows.find((one) => one.task === task && one.metric === metric && one.control === "top");
     if (row) words.push(`${metric.toUpperCase()} ${show(row.value[0], 2)}`);

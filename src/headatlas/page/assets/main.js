@@ -35,10 +35,14 @@ const waiting = new Set();
 function later(work) {
   if (waiting.has(work)) return;
   waiting.add(work);
-  idle(() => {
-    waiting.delete(work);
-    work();
-  });
+  idle(() => waiting.delete(work) && work());
+}
+
+/** Everything that still waits, now: paper does not. */
+function drawAll() {
+  sheet.forEach((panel) => panel.stale && panel.update());
+  for (const work of waiting) work();
+  waiting.clear();
 }
 
 onChange((changed) => {
@@ -91,7 +95,7 @@ function start() {
   prefersDark.addEventListener("change", () => {
     if (state.theme === "auto") for (const listener of listeners) listener(new Set(["theme"]));
   });
-  addEventListener("beforeprint", () => sheet.forEach((panel) => panel.stale && panel.update()));
+  addEventListener("beforeprint", drawAll);
   for (const work of [drawFindings, drawOverlap, drawEvidence, drawCompetence, drawAgreement, drawRun]) later(work);
   performance.mark("drawn");
   idle(() => document.body.classList.add("ready"));

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from headatlas.atlas import Atlas, write_competence, write_diagnostics, write_evidence, write_run, write_scores
-from headatlas.competence import AT_CHANCE, COMPETENT, Competence
+from headatlas.competence import Competence
 from headatlas.methods.work import HeadMap
 from headatlas.stats import Summary, summarise
+from headatlas.verdicts import AT_CHANCE, COMPETENT
 
 
 @dataclass

@@ -14,6 +14,7 @@ from headatlas.scoring import Batch, make_batches
 from headatlas.stats import proportion_interval
 from headatlas.suites.example import Example
 from headatlas.suites.suite import SPLITS
+from headatlas.verdicts import AT_CHANCE, COMPETENT
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,6 @@ class Competence:
     exact: float
     kept: int
     verdict: str
-
-
-COMPETENT, AT_CHANCE, TOO_FEW_KNOWN = "competent", "not competent", "too few known items"
 
 
 def competence(work: Work) -> tuple[list[Competence], set[str]]:

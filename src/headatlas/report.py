@@ -15,13 +15,13 @@ from headatlas.patterns import find_patterns
 from headatlas.patterns.agreement import agreement, stability
 from headatlas.patterns.correction import LEVEL
 from headatlas.report_evidence import evidence_section
+from headatlas.verdicts import COMPETENT
 
 if TYPE_CHECKING:
     from headatlas.atlas import Atlas
     from headatlas.patterns import Finding
 
 STRONGEST = 5
-COMPETENT = "competent"  # the verdict of `headatlas.competence`, which loads torch
 
 
 def write_report(atlas: Atlas, method: str | None = None, findings: Sequence[Finding] | None = None) -> Path:

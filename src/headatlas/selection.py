@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from headatlas.competence import COMPETENT, TOO_FEW_KNOWN, Competence
+from headatlas.competence import Competence
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.work import Work
 from headatlas.suites.suite import SPLITS, Suite
+from headatlas.verdicts import COMPETENT, TOO_FEW_KNOWN
 
 MINIMUM = 12  # examples of a task below which no map is made: nothing could be said about its errors
 

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from headatlas.competence import COMPETENT
 from headatlas.figures.scale import scale_ticks, scale_top, tick_step
 from headatlas.figures.style import BASE, SMALL, UNMEASURED, wrapped
+from headatlas.verdicts import COMPETENT
 
 if TYPE_CHECKING:
     from headatlas.atlas import Atlas

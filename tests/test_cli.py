@@ -29,6 +29,13 @@ def test_help_loads_no_torch():
     assert done.stdout.strip().endswith("False")
 
 
+def test_readers_of_an_atlas_need_no_torch():
+    readers = "headatlas.figures, headatlas.page, headatlas.report, headatlas.server"
+    probe = f"import sys, {readers}\nprint('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks):
     out = tmp_path / "atlas"
     made = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance")

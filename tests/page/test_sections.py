@@ -1,7 +1,10 @@
 """What stands below the maps: findings, overlap, evidence, competence, agreement, and how the run was made."""
 
+import re
+
 import pytest
 
+from headatlas.browser import print_pdf
 from tests.page.test_browser import MAPPED, number
 
 pytestmark = pytest.mark.browser
@@ -58,6 +61,13 @@ def test_paper_does_not_wait(look, report):
             return evidence.childElementCount;
         }"""
         assert page.evaluate(drawn) > 0
+
+
+def test_the_pdf_holds_the_whole_page(browser, report, tmp_path):
+    """Chromium prints as soon as a page is loaded: what is drawn later must not be missing."""
+    pdf = print_pdf(report, tmp_path / "report.pdf")
+    pages = re.findall(rb"/Type /Page\b(?!s)", pdf.read_bytes())
+    assert len(pages) >= 8  # three, when only the maps are there
 
 
 def test_overlap_counts_heads_in_common(look, report, atlas):

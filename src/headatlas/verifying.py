@@ -31,7 +31,9 @@ from headatlas.suites.neutral import TASK as NEUTRAL
 from headatlas.suites.suite import SPLITS, Suite, rank
 
 PRESETS = {
-    "quick": Settings((16,), 16, draws=20, few_draws=2, sizes=(16, 64), examples=8, chains=4),
+    "quick": Settings(
+        (16,), 16, draws=20, few_draws=2, sizes=(16, 64), examples=8, chains=4, strengths=(1.0, 5.0), scales=(0.5, 2.0)
+    ),
     "standard": Settings(
         (1, 2, 4, 8, 16, 32), 16, draws=50, few_draws=10, sizes=(4, 8, 16, 32, 64, 128), examples=60, chains=40
     ),

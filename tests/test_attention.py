@@ -92,6 +92,28 @@ def test_a_model_that_does_not_tell_gives_nothing(tmp_path, monkeypatch):
     assert attention(work) == []
 
 
+def test_a_module_of_other_origin_gives_nothing(monkeypatch):
+    model = tiny.model()
+    plain = model.module.forward
+
+    def forward(input_ids, use_cache):
+        return plain(input_ids=input_ids, use_cache=use_cache)
+
+    monkeypatch.setattr(model.module, "forward", forward)
+    assert model.attention(IDS) is None
+
+
+def test_a_short_context_is_kept(tmp_path):
+    found = attention(work_on(tiny.model("gpt2", context=40), tmp_path))
+    assert {entry.metric for entry in found} == set(LOOKS)
+
+
+def test_weights_that_are_not_finite_count_as_untold(tmp_path, monkeypatch):
+    work = work_on(tiny.model(), tmp_path)
+    monkeypatch.setattr(work.model, "attention", lambda ids: tuple(one * torch.nan for one in looking(ids)))
+    assert attention(work) == []
+
+
 def test_looks_are_the_same_from_cells(tmp_path):
     first, again = (attention(work_on(tiny.model(), tmp_path)) for _ in range(2))
     assert first == again and len(first) == 5 * 3 * 4

@@ -25,7 +25,7 @@ def attention(work: Work) -> list[Diagnostic]:
     texts = [_beginning(work, task, i) for task in work.tasks for i in range(TEXTS)]
     rows = [row for row in texts if row is not None]
     cells = [_cell(work, row, None) for row in rows]
-    cells += [_cell(work, row, gap) for row, gap in _repeated(rows)]
+    cells += [_cell(work, row, gap) for row, gap in _repeated(rows, work.model.context)]
     results = work.runner.run("Attention", cells)
     found = []
     for look in LOOKS:
@@ -43,12 +43,12 @@ def _beginning(work: Work, task: str, i: int) -> tuple[int, ...] | None:
     return tokens if len(tokens) > 3 else None
 
 
-def _repeated(rows: list[tuple[int, ...]]) -> list[tuple[tuple[int, ...], int]]:
+def _repeated(rows: list[tuple[int, ...]], context: int) -> list[tuple[tuple[int, ...], int]]:
     """Sequences of distinct tokens of the texts, twice in a row, and after how many tokens they come again."""
     begins = {row[0] for row in rows}
     begin = tuple(begins) if len(begins) == 1 else ()  # a token that all texts open with
     tokens = sorted({token for row in rows for token in row} - set(begin))
-    length = min(WINDOW // 2, len(tokens))
+    length = min(WINDOW // 2, len(tokens), (context - len(begin)) // 2)
     rng = np.random.default_rng(20_605)
     drawn = [tuple(rng.choice(tokens, length, replace=False).tolist()) for _ in range(REPEATED if length > 3 else 0)]
     return [((*begin, *half, *half), length) for half in drawn]
@@ -62,7 +62,7 @@ def _cell(work: Work, row: tuple[int, ...], gap: int | None) -> Cell:
 @torch.inference_mode()
 def _look(work: Work, row: tuple[int, ...], gap: int | None) -> Result:
     weights = work.model.attention(torch.tensor([row]))
-    if weights is None:
+    if weights is None or not all(bool(torch.isfinite(layer).all()) for layer in weights):
         return {"untold": np.zeros(1)}
     looks = [_repeats(layer[0], gap) if gap else _places(layer[0]) for layer in weights]
     return {name: torch.stack([look[name] for look in looks]).float().cpu().numpy() for name in looks[0]}
@@ -78,9 +78,12 @@ def _places(weights: Tensor) -> dict[str, Tensor]:
 
 
 def _repeats(weights: Tensor, gap: int) -> dict[str, Tensor]:
-    """From weights [head, query, key] of a sequence that comes again after `gap` tokens: of the second time."""
+    """From weights [head, query, key] of a sequence that comes again after `gap` tokens: of the second time.
+
+    A copy in the very first place does not count: much attention rests there whatever stands there.
+    """
     begin = weights.shape[1] - 2 * gap
     return {
-        "same": weights.diagonal(-gap, 1, 2)[:, begin:].mean(-1),
+        "same": weights.diagonal(-gap, 1, 2)[:, max(begin, 1) :].mean(-1),
         "after_same": weights.diagonal(1 - gap, 1, 2)[:, begin + 1 :].mean(-1),
     }

@@ -128,15 +128,20 @@ class HeadModel:
         """Attention weights of every layer [batch, head, query, key]; none if the module does not give them.
 
         The kernels that are used otherwise never form them, so the module is switched to its plain ones meanwhile.
+        Some cannot be switched once they are made, and modules of other origin may not know the word.
         """
-        usual = self.module.config._attn_implementation
+        usual = getattr(self.module.config, "_attn_implementation", None)
+        if usual != "eager" and not getattr(self.module, "_can_set_attn_implementation", lambda: False)():
+            return None
         try:
-            self.module.set_attn_implementation("eager")
-            if self.module.config._attn_implementation != "eager":  # some cannot be switched once they are made
-                return None
+            if usual != "eager":
+                self.module.set_attn_implementation("eager")
             found = self.module(input_ids=ids.to(self.device), use_cache=False, output_attentions=True).attentions
+        except (TypeError, AttributeError):
+            return None
         finally:
-            self.module.set_attn_implementation(usual)
+            if usual != "eager":
+                self.module.set_attn_implementation(usual)
         told = found is not None and len(found) == self.n_layers and all(layer is not None for layer in found)
         return tuple(found) if told else None
 

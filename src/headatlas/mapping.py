@@ -289,9 +289,10 @@ def _run(work: Work, request: Request, suite: Suite, out: Path, asked: Mapping[s
 
 
 def _audit(suite: Suite, out: Path, reporter: Reporter) -> list[dict[str, Any]]:
-    """What the texts of the suite give away; taken over from an earlier run on the same suite."""
+    """What the texts of the suite give away; taken over from an earlier run on the same suite by the same version."""
     earlier = Atlas(out).run if (out / "run.json").exists() else {}
-    if "audit" in earlier and earlier["suite"]["fingerprint"] == suite.fingerprint:
+    same = "audit" in earlier and earlier["suite"]["fingerprint"] == suite.fingerprint
+    if same and earlier["versions"]["headatlas"] == version("headatlas"):
         return earlier["audit"]
     with reporter.spinner("Auditing the suite"):
         return [check.row() for check in audit(suite)]

@@ -68,6 +68,17 @@ def test_agreement_by_hand(tmp_path):
     assert row.expected == pytest.approx(9 / 23)
 
 
+def test_agreement_of_seeds_by_hand(tmp_path):
+    rng = np.random.default_rng(0)
+    maps = [rng.normal(size=(6, 4)) for _ in range(3)]
+    seeds = (0, 2, 5)
+    atlas = write_atlas(tmp_path / "atlas", [Known(own, seed=seed) for own, seed in zip(maps, seeds, strict=True)])
+    found = agreement(atlas, k=4)
+    assert list(found["first"]) == ["attribute 0", "attribute 0", "attribute 2"]
+    assert list(found["second"]) == ["attribute 2", "attribute 5", "attribute 5"] and set(found["kind"]) == {"seeds"}
+    assert found["correlation"][1] == pytest.approx(stats.spearmanr(maps[0].ravel(), maps[2].ravel()).statistic)
+
+
 def test_stability_knows_precise_maps_from_noisy_ones(tmp_path):
     rng = np.random.default_rng(0)
     effect = rng.normal(size=(12, 8))

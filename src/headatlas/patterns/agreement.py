@@ -37,7 +37,7 @@ def agreement(atlas: Atlas, k: int = 10) -> pd.DataFrame:
     for method in atlas.methods:
         for task in atlas.tasks_of(method):
             own = seed_maps(atlas, method, atlas.choose_measure(method), task)
-            for (one, a), (other, b) in combinations(enumerate(own), 2):
+            for (one, a), (other, b) in combinations(own.items(), 2):
                 pairs += [("seeds", f"{method} {one}", f"{method} {other}", *pair) for pair in comparable([(a, b)])]
     return pd.DataFrame([(*names, a.task, *compare(a, b, k)) for *names, a, b in pairs], columns=COLUMNS)
 
@@ -100,14 +100,14 @@ def stability(atlas: Atlas, k: int = 10, seed: int = 0) -> pd.DataFrame:
                     "task": found.task,
                     "heads": len(found.value),
                     "seeds": len(own),
-                    "between_seeds": between_seeds(own),
+                    "between_seeds": between_seeds(own.values()),
                     **_repetition(found, min(k, len(found.value)), np.random.default_rng(seed)),
                 }
             )
     return pd.DataFrame(rows)
 
 
-def between_seeds(own: list[TaskMap]) -> float:
+def between_seeds(own: Iterable[TaskMap]) -> float:
     """Mean rank correlation over all pairs of seeds; NaN where there is nothing to compare."""
     pairs = comparable(combinations(own, 2))
     return float(np.mean([rank_correlation(a, b) for a, b in pairs])) if pairs else float("nan")

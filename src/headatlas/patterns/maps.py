@@ -99,13 +99,13 @@ def read_maps(atlas: Atlas, method: str, measure: str) -> list[TaskMap]:
     ]
 
 
-def seed_maps(atlas: Atlas, method: str, measure: str, task: str) -> list[TaskMap]:
+def seed_maps(atlas: Atlas, method: str, measure: str, task: str) -> dict[int, TaskMap]:
     """One map a seed."""
     scores = atlas.scores
     rows = scores[(scores["method"] == method) & (scores["measure"] == measure) & (scores["task"] == task)]
     rows = rows[np.isfinite(rows["value"])]
     groups = atlas.run.get("groups", {}).get(method, {}).get(task)
-    return [_mean_of_seeds(task, own, atlas.shape, groups) for _, own in rows.groupby("seed", sort=True)]
+    return {int(seed): _mean_of_seeds(task, own, atlas.shape, groups) for seed, own in rows.groupby("seed", sort=True)}
 
 
 def common(a: TaskMap, b: TaskMap) -> tuple[TaskMap, TaskMap]:

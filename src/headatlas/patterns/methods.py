@@ -53,7 +53,7 @@ def seed_stability(
     pairs = []
     for found in maps:
         own = seed_maps(atlas, method, measure, found.task)
-        pairs += comparable(combinations(own, 2))
+        pairs += comparable(combinations(own.values(), 2))
     if not pairs:
         return []
     note = "seeds share their examples, so this says nothing about other examples"

@@ -8,12 +8,15 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
+from headatlas import mapping
 from headatlas.atlas import COMPETENCE, SCHEMA, SCORES, Atlas
+from headatlas.attention import LOOKS
 from headatlas.errors import HeadAtlasError
 from headatlas.mapping import map_heads
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.attribute import Attribute
 from headatlas.progress import Reporter
+from headatlas.suites.audit import audit
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
 from tests import tiny
@@ -46,6 +49,13 @@ def test_the_run_says_how_it_was_made(tiny_atlas):
     assert run["settings"]["methods"]["ablate"] == {"baseline": "mean", "share": 0.1, "seeds": 1}
     assert set(run["versions"]) >= {"torch", "transformers", "headatlas", "python"}
     assert run["finished"]
+    assert run["audit"] == [check.row() for check in audit(tiny.suite())]
+
+
+def test_the_atlas_says_where_heads_look(tiny_atlas):
+    looks = tiny_atlas.diagnostics.query("method == 'attention'")
+    assert looks.groupby("metric").size().to_dict() == dict.fromkeys(LOOKS, 12)
+    assert looks["value"].between(0, 1).all()
     assert run["cells"]["computed"] > 0
 
 
@@ -87,6 +97,14 @@ def test_a_second_run_reuses_everything_and_changes_no_byte(tmp_path):
     assert second.run["cells"]["computed"] == 0
     assert second.run["cells"]["reused"] == first.run["cells"]["computed"] > 0
     assert (second.path / "scores.parquet").read_bytes() == content
+
+
+def test_a_suite_is_audited_once_in_an_atlas(tmp_path, monkeypatch):
+    audited = []
+    monkeypatch.setattr(mapping, "audit", lambda suite: audited.append(suite.fingerprint) or [])
+    for suite in (tiny.suite(), tiny.suite(), tiny.suite(18)):
+        map_all(tiny.model(), suite, ["attribute"], out=tmp_path / "a")
+    assert audited == [tiny.suite().fingerprint, tiny.suite(18).fingerprint]
 
 
 def test_a_changed_setting_gives_new_cells_and_only_its_own_scores(tmp_path):

@@ -243,11 +243,13 @@ def _evidence(rng: Random, tasks: Sequence[str], name: str, methods: Sequence[st
                 )
                 add(method, "specificity", task, other, "top", "logprob", -1.6 - 4 * drop, -1.6, 0.1, 10)
                 add(method, "specificity", task, other, "top", "accuracy", 0.78 - drop, 0.78, 0.04, 10)
+            add(method, "specificity", task, task, "own minus others", "logprob", rng.uniform(-1.5, 0), 0, 0.7, 10)
         for low in tasks[:3]:
             for high in tasks[3:]:
                 drop = rng.uniform(0, 0.3)
                 add(method, "hierarchy", low, high, "top", "accuracy", 0.6 - drop, 0.6, 0.05, 10)
                 add(method, "hierarchy", low, high, "random", "accuracy", 0.6 - drop * 0.2, 0.6, 0.05, 10, 0)
+                add(method, "hierarchy", low, high, "top minus random", "accuracy", -0.8 * drop, 0, 0.1, 10)
     for task in tasks[:4]:
         for control, gain in (("alpha=5", 0.06), ("alpha=-5", -0.12), ("scale=0.5", -0.05)):
             add(methods[0], "steer", task, task, control, "accuracy", 0.7 + gain, 0.7, 0.04, 10)

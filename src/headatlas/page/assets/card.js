@@ -7,7 +7,7 @@ function drawSide() {
   if (!side.firstChild) side.append(picker(), make("div", { id: "card", class: "box" }), make("div", { id: "selection", class: "box" }));
   byId("pick-k").value = state.k;
   byId("pick-text").textContent = String(state.k);
-  byId("pick-task").value = state.task;
+  drawPickTasks();
   drawCard();
   drawSelection();
 }
@@ -16,18 +16,27 @@ function picker() {
   const most = Math.min(Math.max(...ATLASES.map((atlas) => atlas.size)), 128);
   return make("div", { class: "box pick" },
     make("label", { for: "pick-k" }, "Strongest ", make("output", { id: "pick-text" }), " heads of"),
-    make("select", { id: "pick-task", "aria-label": "Task", onchange: (event) => pickTop({ task: event.target.value }) },
-      MAPPED.map((task) => make("option", { value: task }, task))),
-    make("input", { id: "pick-k", type: "range", min: 1, max: most, value: state.k, oninput: (event) => pickTop({ k: +event.target.value }) }));
+    make("select", { id: "pick-task", "aria-label": "Task", onchange: (event) => pickTop({ task: event.target.value }) }),
+    make("input", { id: "pick-k", type: "range", min: 1, max: most, value: state.k, oninput: (event) => pickTop({ k: +event.target.value }) }),
+    make("p", { id: "pick-note", class: "quiet" }));
 }
 
-/** Select the strongest k heads of the task, in the atlas that was looked at last. */
+/** Offer the tasks that the method has maps of; say so where the task in view is not one of them. */
+function drawPickTasks() {
+  const [tasks, node] = [tasksOf(state.method), byId("pick-task")];
+  if (tasks.join("\n") !== [...node.options].map((option) => option.value).join("\n")) {
+    node.replaceChildren(...tasks.map((task) => make("option", { value: task }, task)));
+  }
+  node.value = state.task;
+  byId("pick-note").textContent = tasks.includes(state.task) ? "" : `${state.task}: ${whyNoMap(ATLASES[state.atlas], state.task)}.`;
+}
+
+/** Select the strongest k heads of the task, in the atlas that was looked at last if it has a map. */
 function pickTop(patch = {}) {
   change(patch);
-  const atlas = ATLASES[state.atlas];
-  const map = chosenMap(atlas, state.task);
-  if (!map) return;
-  const heads = map.strongest(state.k);
+  const atlas = [ATLASES[state.atlas], ...ATLASES].find((own) => chosenMap(own, state.task));
+  if (!atlas) return;
+  const heads = chosenMap(atlas, state.task).strongest(state.k);
   select(atlas, heads, false, heads[0]);
 }
 
@@ -112,11 +121,11 @@ function ranksByMethod(atlas, i) {
     }))))));
 }
 
-/** Tests whose strongest k heads include this one, by its rank in the map that chose them. */
+/** Tests whose strongest k heads include this one, by its place in the map that chose them. */
 function including(atlas, i) {
   const found = [];
   for (const one of atlas.evidence.filter((row) => row.control === "top" && ["accuracy", "logprob", "fraction"].includes(row.metric))) {
-    const rank = atlas.ranking(one.task, one.method)?.rank(i);
+    const rank = atlas.ranking(one.task, one.method)?.helping(i);
     const at = rank ? one.k.findIndex((k) => k !== null && k >= rank) : -1;
     if (at >= 0 && (one.test === "mask" || one.test === "keep")) found.push({ ...one, at, rank });
   }
@@ -124,7 +133,7 @@ function including(atlas, i) {
   if (!found.length) return make("p", { class: "quiet" }, "No mask or keep test includes this head.");
   found.sort((a, b) => a.rank - b.rank || a.metric.localeCompare(b.metric));
   const lines = found.slice(0, MOST_EVIDENCE).map((one) => make("li", {},
-    make("b", {}, `${one.test} top ${one.k[one.at]} of ${one.task}`), ` (${one.method}, rank ${one.rank}): ${one.metric} ` +
+    make("b", {}, `${one.test} top ${one.k[one.at]} of ${one.task}`), ` (${one.method}, place ${one.rank}): ${one.metric} ` +
     (one.test === "mask" ? `${show(one.baseline[one.at], 3)} → ${show(one.value[one.at], 3)}` : show(one.value[one.at], 3))));
   const more = found.length - lines.length;
   return make("div", { class: "includes" }, make("h4", {}, "Tests that include it"), make("ul", {}, lines),

@@ -3,6 +3,7 @@
 const wanted = { method: null, follow: null, mask: null, keep: null, specificity: null, hierarchy: null, steer: null };
 const LINES = { top: "top", lowest: "lowest", random: "random", facilitation: "top", irrelevance: "lowest", interference: "third" };
 const CONTRAST = "top minus random"; // a difference, not a level: said in words
+const OWN = "own minus others";
 const HIDDEN = new Set(["p_value", "cpr", "cmd", "alpha"]); // said in words beside a curve or a table
 
 function drawEvidence() {
@@ -98,27 +99,44 @@ function crossed(test, rows) {
   const own = rows.filter((row) => row.metric === metric);
   const measured = (row) => row.eval_task ?? "all tasks";
   const find = (task, other, control) => own.find((row) => row.task === task && measured(row) === other && row.control === control);
-  // A contrast has no baseline: it is a change already.
-  const shift = (row) => (row && finite(row.value.at(-1)) ? row.value.at(-1) - (row.baseline.at(-1) ?? 0) : null);
   const tasks = [...new Set(own.map((row) => row.task))];
-  const others = [...new Set(own.map(measured))];
-  const random = own.some((row) => row.control === "random");
+  const others = [...new Set(own.filter((row) => row.control !== OWN).map(measured))];
+  const contrasted = own.some((row) => row.control === CONTRAST);
   const table = matrix({
-    rows: tasks, columns: others, corner: "heads ↓  measured →", label: `${test}: change of ${metric}`,
+    rows: tasks, columns: own.some((row) => row.control === OWN) ? [...others, OWN] : others, corner: "heads ↓  measured →", label: `${test}: change of ${metric}`,
     cell: (task, other) => {
-      const row = find(task, other, "top") ?? own.find((one) => one.task === task && measured(one) === other);
-      const value = shift(row);
-      if (value === null) return null;
-      const chanceShift = shift(find(task, other, "random"));
-      return {
-        value, text: signed(value, 2), small: chanceShift === null ? null : `random ${signed(chanceShift, 2)}`, strong: task === other,
-        title: `${metric} ${show(row.baseline.at(-1), 3)} → ${show(row.value.at(-1), 3)} (${show(row.low.at(-1), 3)} to ${show(row.high.at(-1), 3)}), ${plural(row.k.at(-1) ?? 0, "head")}`,
-      };
+      if (other === OWN) return contrastCell(find(task, task, OWN));
+      const [row, random] = ["top", "random"].map((control) => find(task, other, control));
+      return contrastCell(find(task, other, CONTRAST), row, random) ?? changeCell(row, random, task === other);
     },
   });
   const words = test === "specificity" ? `Change of ${metric} when the heads of a row are switched off. A specific map hurts on its outlined diagonal only.`
-    : `Change of ${metric} of a later step (column) when the heads of an earlier function (row) are switched off${random ? ", with as many random heads below" : ""}.`;
-  return block(test, words, buttons, table);
+    : `Change of ${metric} of a later step (column) when the heads of an earlier function (row) are switched off` +
+      `${contrasted ? ", less that of as many random heads" : own.some((row) => row.control === "random") ? ", with as many random heads below" : ""}.`;
+  return block(test, `${words} Bold: the 95 % interval excludes 0.`, buttons, table);
+}
+
+/** The last of a column less the intact model's; a contrast has no baseline: it is a change already. */
+const shift = (row, name = "value") => (row && finite(row[name].at(-1)) ? row[name].at(-1) - (row.baseline.at(-1) ?? 0) : null);
+const excludesZero = (low, high) => finite(low) && finite(high) && (low > 0 || high < 0);
+const reach = (low, high) => (finite(low) && finite(high) ? `${signed(low, 2)} to ${signed(high, 2)}` : null);
+
+/** A change from the intact model; what random heads do stands below it. */
+function changeCell(row, random, strong) {
+  const [value, low, high] = ["value", "low", "high"].map((name) => shift(row, name));
+  if (value === null) return null;
+  return {
+    value, text: signed(value, 2), small: random ? `random ${signed(shift(random), 2)}` : null, strong, sure: excludesZero(low, high),
+    title: `${row.metric} ${show(row.baseline.at(-1), 3)} → ${show(row.value.at(-1), 3)}${reach(low, high) ? `, change ${reach(low, high)}` : ""}, ${plural(row.k.at(-1) ?? 0, "head")}`,
+  };
+}
+
+/** A difference of two changes with its interval; both stand in the title where they are known. */
+function contrastCell(row, top, random) {
+  const [value, low, high] = ["value", "low", "high"].map((name) => shift(row, name));
+  if (value === null) return null;
+  const both = top && random ? `: top ${signed(shift(top), 2)}, random ${signed(shift(random), 2)}` : "";
+  return { value, text: signed(value, 2), small: reach(low, high), sure: excludesZero(low, high), title: `${row.control}${both}, ${plural(row.k.at(-1) ?? 0, "head")}` };
 }
 
 /** Single interventions: heads of a task (rows), what was done and where it was measured (columns), as changes. */
@@ -126,7 +144,6 @@ function changes(test, rows) {
   const [metric, buttons] = metricChoice(test, rows);
   const own = rows.filter((row) => row.metric === metric && finite(row.value[0]) && finite(row.baseline[0]));
   const place = (row) => (row.eval_task && row.eval_task !== row.task ? `${row.control}, ${row.eval_task}` : row.control);
-  const shift = (row, name) => (finite(row[name][0]) ? row[name][0] - row.baseline[0] : null);
   const table = matrix({
     rows: [...new Set(own.map((row) => row.task))], columns: [...new Set(own.map(place))], corner: "heads ↓  what was done →", label: `${test}: change of ${metric}`,
     cell: (task, column) => {
@@ -134,13 +151,13 @@ function changes(test, rows) {
       if (!row) return null;
       const [value, low, high] = ["value", "low", "high"].map((name) => shift(row, name));
       return {
-        value, text: signed(value, 2), small: finite(low) ? `${signed(low, 2)} to ${signed(high, 2)}` : null,
+        value, text: signed(value, 2), small: reach(low, high), sure: excludesZero(low, high),
         title: `${metric} ${show(row.baseline[0], 3)} → ${show(row.value[0], 3)}, ${plural(row.k[0] ?? 0, "head")}`,
       };
     },
   });
   const strengths = rows.filter((row) => row.metric === "alpha").map((row) => `${row.task} ${show(row.value[0], 2)}`);
-  const words = `Change of ${metric} from the intact model with its 95 % interval, on the task itself unless another is named.` +
+  const words = `Change of ${metric} from the intact model with its 95 % interval, on the task itself unless another is named. Bold: the interval excludes 0.` +
     (strengths.length ? ` Strength of steering, chosen on other examples: ${strengths.join(", ")}.` : "");
   return block(test, words, buttons, table);
 }

@@ -45,7 +45,36 @@ function drawAll() {
   waiting.clear();
 }
 
+/** Before printing: light, everything drawn, nothing folded away. */
+let unfolded = [];
+function toPaper() {
+  turnLight(true);
+  drawAll();
+  unfolded = [...document.querySelectorAll("details:not([open])")];
+  for (const node of unfolded) node.open = true;
+}
+
+/** After printing: as it was. */
+function fromPaper() {
+  for (const node of unfolded) node.open = false;
+  unfolded = [];
+  turnLight(false);
+}
+
+/** Only a dark page has to be drawn anew for paper. */
+function turnLight(paper) {
+  onPaper = paper;
+  if (shade() === "dark") announce("theme");
+}
+
+/** A view that begins above what can be seen is brought down to the toolbar. */
+function showTop() {
+  const hidden = byId("maps").getBoundingClientRect().top - Math.max(0, byId("toolbar").getBoundingClientRect().bottom);
+  if (hidden < 0) scrollBy({ top: hidden - 12, behavior: "instant" });
+}
+
 onChange((changed) => {
+  hideTip();
   if (changed.has("theme")) drawTheme();
   if (touches(changed, ...MAP_WORDS, "task")) {
     drawMapsHead();
@@ -59,6 +88,7 @@ onChange((changed) => {
   if (touches(changed, "selected", "group", "cell", "atlas")) livePanels().forEach((panel) => panel.outline());
   if (changed.has("task") && state.view === "focus") drawLegend();
   drawSide();
+  if (changed.has("view")) showTop();
   if (touches(changed, "method", "measure", "seed", "k", "theme")) later(drawOverlap);
   if (touches(changed, "method", "theme")) later(drawEvidence);
   if (changed.has("theme")) later(drawAgreement);
@@ -93,9 +123,10 @@ function start() {
   addEventListener("keydown", onKey);
   addEventListener("hashchange", () => change(readAddress()));
   prefersDark.addEventListener("change", () => {
-    if (state.theme === "auto") for (const listener of listeners) listener(new Set(["theme"]));
+    if (state.theme === "auto") announce("theme");
   });
-  addEventListener("beforeprint", drawAll);
+  addEventListener("beforeprint", toPaper);
+  addEventListener("afterprint", fromPaper);
   for (const work of [drawFindings, drawOverlap, drawEvidence, drawCompetence, drawAgreement, drawRun]) later(work);
   performance.mark("drawn");
   idle(() => document.body.classList.add("ready"));

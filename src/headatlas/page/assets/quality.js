@@ -104,5 +104,5 @@ function reported(atlas) {
       make("tbody", {}, metrics.map((metric) => make("tr", {}, make("th", { scope: "row" }, `${method}: ${spoken(metric)}`), tasks.map((task) => cell(values(metric, task))))))));
   };
   return titled("What the methods say of themselves", "accuracies, controls and stability, as reported by each method; means over seeds", make("div", { class: "reported" },
-    whole.length ? make("table", { class: "plain" }, make("tbody", {}, lines)) : null, [...new Set(perTask.map((row) => row.method))].map(table)));
+    whole.length ? make("div", { class: "scroll" }, make("table", { class: "plain narrow" }, make("tbody", {}, lines))) : null, [...new Set(perTask.map((row) => row.method))].map(table)));
 }

@@ -1,5 +1,6 @@
 """The page as it is read: on paper, on a small screen, with maps of some tasks only, from a finding to its heads."""
 
+import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
@@ -63,7 +64,8 @@ def test_a_small_screen_is_not_scrolled_sideways(look, report):
     with look(report, width=390, height=800) as page:
         page.wait_for_selector("#run dl")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        assert page.evaluate("getComputedStyle(document.querySelector('.overlap')).gridTemplateColumns").count("px") == 1
+        columns = page.locator(".overlap").evaluate("node => getComputedStyle(node).gridTemplateColumns")
+        assert len(columns.split()) == 1
 
 
 def test_words_of_columns_are_not_broken(look, report):
@@ -146,7 +148,7 @@ def test_tests_that_include_a_head_go_by_what_helps(look, report, atlas):
     for row, held in ((worst, False), (best, True)):
         with look(report, f"cell=L{int(row.layer)}H{int(row['head'])}") as page:
             page.wait_for_selector("#card .ranks")
-            assert ("mask top 1 of Retrieval (attribute, place 1)" in page.locator("#card").inner_text()) == held
+            assert ("mask top 1 of Retrieval (attribute, place 1)" in page.locator("#card").text_content()) == held
 
 
 def test_contrasts_carry_their_intervals(look, report, atlas):
@@ -164,3 +166,65 @@ def test_contrasts_carry_their_intervals(look, report, atlas):
         cells = page.locator('#evidence [data-test="hierarchy"] td')
         assert cells.evaluate_all(SURE) == ((own.low > 0) | (own.high < 0)).sum()
         assert "to" in cells.first.inner_text() and "random" not in cells.first.inner_text()
+
+
+@pytest.mark.parametrize("view", ["evidence", "agreement&method=probe&k=4"])
+def test_an_address_leads_to_its_section(look, report, view):
+    section = view.split("&")[0]
+    landed = f"(() => {{ const at = document.getElementById('{section}').getBoundingClientRect().top;"
+    with look(report, view) as page:
+        page.wait_for_function(f"{landed} return document.querySelector('#run dl') && at > 0 && at < 200; }})()")
+        assert page.evaluate("location.hash") == f"#{view}"
+
+
+def test_the_address_names_the_section(look, report):
+    with look(report, "method=probe") as page:
+        page.locator(".masthead nav a", has_text="Evidence").click()
+        assert page.url.endswith("#evidence&method=probe")
+        press(page, "Method", "gate")
+        assert "#evidence&method=gate" in page.url
+
+
+def test_the_focus_stays_on_the_control(look, report):
+    focused = """() => { const own = document.activeElement;
+        const group = own.closest('[data-test]')?.dataset.test ?? own.closest('[role=group]')?.ariaLabel;
+        return [group, own.dataset.value]; }"""
+    with look(report) as page:
+        page.wait_for_selector("#run dl")
+        page.locator('.toolbar [data-value="probe"]').press("Enter")
+        assert page.evaluate(focused) == ["Method", "probe"]
+        page.keyboard.press("ArrowDown")
+        assert "cell=L0H0" in page.url
+        page.locator('#evidence [data-test="keep"], #evidence [data-test="specificity"]').last.locator(
+            '[data-value="accuracy"]'
+        ).press("Enter")
+        assert page.evaluate(focused) == ["specificity", "accuracy"]
+        page.locator('#evidence .section-head [data-value="attribute"]').press("Enter")
+        assert page.evaluate(focused) == ["Heads chosen by", "attribute"]
+
+
+def test_every_test_that_includes_a_head_is_named_once(look, report, atlas):
+    """The strongest head of a task is in all its tests; each stands there once, whatever its metrics."""
+    mean = np.mean([atlas.grid("Knowledge Recall", "probe", seed=seed) for seed in range(3)], axis=0)
+    layer, head = np.unravel_index(mean.argmax(), mean.shape)
+    with look(report, f"cell=L{layer}H{head}") as page:
+        page.wait_for_selector("#card .includes li")
+        lines = page.locator("#card .includes li").all_text_contents()
+        names = [line.split(":")[0] for line in lines]
+        assert len(set(names)) == len(names)
+        own = [name.split()[0] for name in names if "of Knowledge Recall (probe, place 1)" in name]
+        assert sorted(own) == ["hierarchy", "keep", "mask", "specificity", "steer"]
+        titles = page.locator("#card .ranks td[title]").evaluate_all("nodes => nodes.map(node => node.title)")
+        assert any(title.startswith(f"{mean.max():.3g}, rank ") for title in titles)
+
+
+def test_curves_begin_with_no_head(look, report, atlas):
+    with look(report) as page:
+        page.wait_for_selector('#evidence [data-test="mask"] figure')
+        titles = page.locator('#evidence [data-test="mask"] figure').first.locator(".dot title").all_text_contents()
+        assert [title for title in titles if ", heads switched off 0: " in title] == [
+            f"{name}, heads switched off 0: −1.6 (−1.6 to −1.6)" for name in ("lowest", "random", "top")
+        ]
+        keep = page.locator('#evidence [data-test="keep"]')
+        assert "random (range of 10 draws)" in keep.locator(".key").inner_text()
+        assert "random (20 draws)" in page.locator('#evidence [data-test="mask"] .key').inner_text()

@@ -14,7 +14,7 @@ def test_the_sections_below(look, report, atlas):
     with look(report) as page:
         page.wait_for_selector("#run dl")
         assert page.locator("#findings .found li").count() == 3
-        assert "2 patterns" in page.locator("#findings summary").inner_text()
+        assert "2 patterns" in page.locator("#findings summary").first.inner_text()
         assert page.locator('#evidence [data-test="mask"] figure').count() == MAPPED
         mask = page.locator('#evidence [data-test="mask"] figure').first
         assert "beyond random from 4 heads" in mask.inner_text()
@@ -28,7 +28,7 @@ def test_the_sections_below(look, report, atlas):
         page.locator('#evidence .section-head [data-value="probe"]').click()
         steered = page.locator('#evidence [data-test="steer"]')
         assert steered.locator("tbody tr").count() == 4 and steered.locator("tbody td").count() == 12
-        rows = atlas.evidence.query("test == 'steer' and control == 'alpha=5'")
+        rows = atlas.evidence.query("test == 'steer' and control == 'steer'")
         shown = steered.locator("tbody td").first.inner_text().split()
         change = [rows[name].iloc[0] - rows["baseline"].iloc[0] for name in ("value", "low", "high")]
         assert [number(shown[i]) for i in (0, 1, 3)] == pytest.approx(change, rel=6e-2)
@@ -36,7 +36,16 @@ def test_the_sections_below(look, report, atlas):
         assert verdicts.count("competent") == MAPPED and verdicts.count("not competent") == 1
         assert page.locator('#agreement [aria-label="Agreement of methods"] tbody tr').count() == 6
         assert page.locator('#agreement [aria-label="Stability over seeds"] tbody tr').count() == 2
-        assert "half overlap" in page.locator("#agreement").inner_text()
+        halves = page.locator('#agreement [aria-label="Stability over halves"] td')
+        numbers = atlas.diagnostics.query("metric == 'half correlation'")
+        assert [number(text) for text in halves.locator("span").all_inner_texts()] == pytest.approx(
+            numbers.value.tolist(), abs=6e-3
+        )
+        assert "probe: recall" not in page.locator("#agreement").inner_text()
+        page.locator("#agreement summary").click()
+        assert "probe: recall" in page.locator("#agreement").inner_text()
+        against = page.locator("#findings .found .against").all_inner_texts()
+        assert against == ["against: heads in random order"] * 3
         assert "headatlas map --preset standard" in page.locator("#run code").inner_text()
 
 

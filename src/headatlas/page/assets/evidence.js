@@ -4,6 +4,8 @@ const wanted = { method: null, follow: null, mask: null, keep: null, specificity
 const LINES = { top: "top", lowest: "lowest", random: "random", facilitation: "top", irrelevance: "lowest", interference: "third" };
 const CONTRAST = "top minus random"; // a difference, not a level: said in words
 const OWN = "own minus others";
+const NONE = "none"; // no head kept: where the curves of kept heads begin
+const ENOUGH_DRAWS = 20; // with fewer, a band is the range of the draws
 const HIDDEN = new Set(["p_value", "cpr", "cmd", "alpha"]); // said in words beside a curve or a table
 
 function drawEvidence() {
@@ -12,14 +14,16 @@ function drawEvidence() {
   wanted.follow = state.method; // a choice made here stays until the toolbar makes another
   if (!methods.includes(wanted.method)) wanted.method = methods[0] ?? null;
   section("evidence", "Do the maps hold?", "Heads chosen by a map are switched off, kept or pushed, and the model is " +
-    "scored on examples that no map has seen. Grey bands hold 95 % of random choices of as many heads.", evidenceOf);
+    "scored on examples that no map has seen. Grey bands hold 95 % of random choices of as many heads, or all where there are few.", evidenceOf);
   if (methods.length > 1) {
     byId("evidence").querySelector(".section-head").append(segmented("Heads chosen by", methods.map((name) => [name, name]), wanted.method, (method) => {
       wanted.method = method;
-      drawEvidence();
+      redrawEvidence();
     }));
   }
 }
+
+const redrawEvidence = () => keepingFocus(byId("evidence"), drawEvidence);
 
 function evidenceOf(atlas) {
   const rows = atlas.evidence.filter((row) => row.method === wanted.method);
@@ -47,7 +51,7 @@ function metricChoice(test, rows) {
   if (!metrics.includes(wanted[test])) wanted[test] = metrics.includes("logprob") ? "logprob" : metrics[0];
   const buttons = metrics.length > 1 ? segmented("Metric", metrics.map((name) => [name, name]), wanted[test], (name) => {
     wanted[test] = name;
-    drawEvidence();
+    redrawEvidence();
   }) : null;
   return [wanted[test], buttons];
 }
@@ -60,19 +64,28 @@ function block(test, words, buttons, body) {
 function curves(test, rows) {
   const [metric, buttons] = metricChoice(test, rows);
   const own = rows.filter((row) => row.metric === metric && row.control !== CONTRAST);
-  const controls = [...new Set(own.map((row) => row.control))];
+  const shown = own.filter((row) => row.control !== NONE);
   const charts = [...new Set(own.map((row) => row.task))].map((task) => {
-    const lines = own.filter((row) => row.task === task);
-    const order = [...lines].sort((a, b) => (a.control === "top") - (b.control === "top"));
-    const series = order.map((row) => ({ name: row.control, kind: LINES[row.control] ?? "third", x: row.k, y: row.value, low: row.low, high: row.high }));
+    const level = own.find((row) => row.task === task).baseline.find(finite) ?? null;
+    const start = test === "mask" ? level : own.find((row) => row.task === task && row.control === NONE)?.value[0];
+    const order = shown.filter((row) => row.task === task).sort((a, b) => (a.control === "top") - (b.control === "top"));
+    const series = order.map((row) => ({ name: row.control, kind: LINES[row.control] ?? "third", ...fromZero(row, start) }));
     const note = aside(rows, task);
     return make("figure", { class: "small", "data-task": task }, make("figcaption", {}, make("b", {}, task), make("span", {}, note)),
-      lineChart({ series, level: lines[0].baseline.find(finite) ?? null, xLabel: TEST_WORDS[test]?.[1] ?? "heads", yLabel: metric, log: true,
+      lineChart({ series, level, xLabel: TEST_WORDS[test]?.[1] ?? "heads", yLabel: metric, log: true,
         label: `${task}: ${metric} by number of heads. ${note}` }));
   });
   const draws = Math.max(...own.filter((row) => row.control === "random").flatMap((row) => row.draws), 0);
-  const names = controls.map((name) => [LINES[name] ?? "third", name === "random" ? `random (${plural(draws, "draw")})` : name]);
+  const random = draws < ENOUGH_DRAWS ? `random (range of ${plural(draws, "draw")})` : `random (${plural(draws, "draw")})`;
+  const names = [...new Set(shown.map((row) => row.control))].map((name) => [LINES[name] ?? "third", name === "random" ? random : name]);
   return block(test, "", make("div", { class: "side-by-side" }, key([...names, ["intact", "intact model"]]), buttons), make("div", { class: "charts" }, charts));
+}
+
+/** A series over k that begins with no head at all, where that value is known. */
+function fromZero(row, start) {
+  const series = { x: row.k, y: row.value, low: row.low, high: row.high };
+  if (!finite(start) || row.k[0] === 0) return series;
+  return Object.fromEntries(Object.entries(series).map(([name, values]) => [name, [name === "x" ? 0 : start, ...values]]));
 }
 
 /** What is said in words beside a curve: how far and from where on it is beyond chance, and areas under it. */

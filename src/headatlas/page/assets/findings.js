@@ -26,10 +26,11 @@ function unsupported(atlas, rest) {
 
 function finding(atlas, one) {
   const heads = one.heads.map(([layer, head]) => layer * atlas.heads + head);
-  const numbers = [["value", one.value], ["effect", one.effect], ["null", one.null]].filter(([, value]) => finite(value)).map(([word, value]) => `${word} ${show(value, 3)}`);
+  const numbers = [["value", one.value], ["effect", one.effect]].filter(([, value]) => finite(value)).map(([word, value]) => `${word} ${show(value, 3)}`);
   numbers.push(`p ${chance(one.p)}`, `corrected ${chance(one.p_adjusted)}`);
   return make("li", { "data-kind": one.kind }, make("span", { class: "statement" }, one.statement),
     make("span", { class: "numbers" }, `${one.method ? `${one.method} · ` : ""}${numbers.join(" · ")}`),
+    one.null ? make("span", { class: "against" }, `against: ${one.null}`) : null,
     heads.length ? make("button", { type: "button", class: "head", onclick: () => showHeads(atlas, one, heads) }, `show ${plural(heads.length, "head")}`) : null);
 }
 

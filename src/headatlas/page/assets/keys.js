@@ -72,7 +72,8 @@ function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
   const panel = panelInFocus();
   const inMap = event.target.closest(".cells");
-  if (event.key in MOVES && panel?.shape === "map" && (inMap || event.target === document.body)) move(panel, event.key, event.shiftKey);
+  const free = event.target === document.body || event.target.closest(".toolbar");
+  if (event.key in MOVES && panel?.shape === "map" && (inMap || free)) move(panel, event.key, event.shiftKey);
   else if ((event.key === "Enter" || event.key === " ") && inMap && state.cell !== null) select(panel.atlas, [state.cell], true, state.cell);
   else if (event.key === "Escape") {
     hideTip();

@@ -3,14 +3,20 @@
 const SECTIONS = [["maps", "Maps"], ["findings", "Findings"], ["overlap", "Overlap"], ["evidence", "Evidence"], ["competence", "Competence"],
   ["agreement", "Agreement"], ["run", "Run"]];
 
-function goTo(id) {
-  byId(id).scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+function goTo(id, behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth") {
+  byId(id).scrollIntoView({ behavior });
+}
+
+/** Where the address names a section, go there. */
+function goToSection() {
+  if (state.section) goTo(state.section, "instant");
 }
 
 function drawTop() {
   document.querySelector(".masthead nav").replaceChildren(...SECTIONS.map(([id, text]) => make("a", {
     href: `#${id}`, onclick: (event) => {
       event.preventDefault();
+      change({ section: id });
       goTo(id);
     },
   }, text)));
@@ -78,11 +84,11 @@ onChange((changed) => {
   if (changed.has("theme")) drawTheme();
   if (touches(changed, ...MAP_WORDS, "task")) {
     drawMapsHead();
-    drawFocus();
+    keepingFocus(byId("focus"), drawFocus);
   } else if (changed.has("k") && state.view === "focus") drawFocus();
   if (touches(changed, ...MAP_WORDS)) {
     repaint();
-    drawToolbar();
+    keepingFocus(byId("toolbar"), drawToolbar);
     drawLegend();
   }
   if (touches(changed, "selected", "group", "cell", "atlas")) livePanels().forEach((panel) => panel.outline());
@@ -121,13 +127,16 @@ function start() {
   drawKeys();
   listenToPointer();
   addEventListener("keydown", onKey);
-  addEventListener("hashchange", () => change(readAddress()));
+  addEventListener("hashchange", () => {
+    change(readAddress());
+    goToSection();
+  });
   prefersDark.addEventListener("change", () => {
     if (state.theme === "auto") announce("theme");
   });
   addEventListener("beforeprint", toPaper);
   addEventListener("afterprint", fromPaper);
-  for (const work of [drawFindings, drawOverlap, drawEvidence, drawCompetence, drawAgreement, drawRun]) later(work);
+  for (const work of [drawFindings, drawOverlap, drawEvidence, drawCompetence, drawAgreement, drawRun, goToSection]) later(work);
   performance.mark("drawn");
   idle(() => document.body.classList.add("ready"));
   for (const panel of sheet) idle(() => panel.stale || panel.label());

@@ -2,7 +2,7 @@
 
 const state = {
   view: "grid", task: null, method: null, measure: null, seed: null, scale: "shared", sign: "magnitude", fade: false,
-  theme: "auto", k: 10, group: 0, selected: new Set(), cell: null, atlas: 0,
+  theme: "auto", section: null, k: 10, group: 0, selected: new Set(), cell: null, atlas: 0,
 };
 const listeners = [];
 const onChange = (listener) => listeners.push(listener);
@@ -71,13 +71,14 @@ function writeAddress() {
   if (state.group) words.set("group", state.group);
   if (state.atlas) words.set("atlas", state.atlas);
   if (state.cell !== null) words.set("cell", ATLASES[state.atlas].name(state.cell));
-  const text = words.toString().replaceAll("%2C", ",");
+  const text = [state.section, words.toString().replaceAll("%2C", ",")].filter(Boolean).join("&");
   history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
 }
 
 function readAddress() {
   const words = new URLSearchParams(location.hash.slice(1));
-  const found = { ...usual, fade: words.get("fade") === "1" };
+  const section = SECTIONS.map(([id]) => id).find((id) => words.has(id)) ?? null;
+  const found = { ...usual, section, fade: words.get("fade") === "1" };
   for (const name of ["view", "task", "method", "measure", "seed", "scale", "sign", "theme", "k"]) {
     if (words.has(name)) found[name] = name === "k" ? +words.get(name) : words.get(name);
   }

@@ -101,8 +101,9 @@ def write_atlas(
     if audit:
         run["audit"] = [
             {"name": "prompt length", "task": "all", "value": 0.12, "limit": 0.2, "verdict": "good", "note": ""},
-            {"name": "answer from options", "task": tasks[0], "value": 0.41, "limit": 0.35, "verdict": "warning",
-             "note": "The options alone give the answer away more often than chance."},
+            *({"name": check, "task": tasks[0], "value": 0.41, "limit": 0.35, "verdict": "warning",
+               "note": "The options alone give the answer away more often than chance."}
+              for check in ("answer from options", "answer from lengths")),
         ]  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     write_run(folder, run)

@@ -68,11 +68,19 @@ def test_a_small_screen_is_not_scrolled_sideways(look, report):
         assert len(columns.split()) == 1
 
 
+BROKEN = """nodes => nodes.flatMap((node) => [...node.textContent.matchAll(/[A-Za-z]+/g)].filter((word) => {
+    const range = document.createRange();
+    range.setStart(node.firstChild, word.index);
+    range.setEnd(node.firstChild, word.index + word[0].length);
+    return range.getClientRects().length > 1 || node.scrollWidth > node.clientWidth;
+}).map((word) => word[0]))"""
+
+
 def test_words_of_columns_are_not_broken(look, report):
     with look(report, width=800) as page:
         page.wait_for_selector("#agreement .matrix")
         heads = page.locator("#agreement .matrix thead th, #overlap .matrix thead th")
-        assert heads.evaluate_all("nodes => nodes.filter(node => node.scrollWidth > node.clientWidth).length") == 0
+        assert heads.count() > 14 and heads.evaluate_all(BROKEN) == []
 
 
 def test_numbers_of_another_view_do_not_stay(look, report):

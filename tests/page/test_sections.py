@@ -53,13 +53,14 @@ def test_what_the_texts_of_the_suite_give_away(look, report):
     with look(report) as page:
         page.wait_for_selector("#competence .audit")
         audit = page.locator("#competence .audit")
-        assert "2 checks: 0 bad, 1 warning and 1 good" in audit.inner_text()
-        assert "give the answer away" in audit.locator("> ul").inner_text()
+        assert "3 checks: 0 bad, 2 warning and 1 good" in audit.inner_text()
+        lines = audit.locator("> ul > li").all_inner_texts()  # two say the same, so each says which it is
+        assert "answer from options: The options" in lines[0] and "answer from lengths: The options" in lines[1]
         assert audit.locator("details summary").inner_text() == "Show 1 check that found nothing"
 
 
 def test_paper_does_not_wait(look, report):
-    """What is drawn when there is time is drawn before printing, in the same turn."""
+    """What is drawn when there is time is drawn before printing, in the same turn, and what is folded is opened."""
     with look(report) as page:
         page.wait_for_selector("#run dl")
         drawn = """() => {
@@ -69,7 +70,13 @@ def test_paper_does_not_wait(look, report):
             dispatchEvent(new Event("beforeprint"));
             return evidence.childElementCount;
         }"""
+        folded = page.locator("details:not([open])")
+        before = folded.count()
+        assert before > 0
         assert page.evaluate(drawn) > 0
+        assert folded.count() == 0
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert folded.count() == before
 
 
 def test_the_pdf_holds_the_whole_page(browser, report, tmp_path):

@@ -52,25 +52,27 @@ function drawAll() {
 }
 
 /** Before printing: light, everything drawn, nothing folded away. */
-let unfolded = [];
+const unfolded = new Set();
 function toPaper() {
-  turnLight(true);
+  usePaper(true);
   drawAll();
-  unfolded = [...document.querySelectorAll("details:not([open])")];
-  for (const node of unfolded) node.open = true;
+  for (const node of document.querySelectorAll("details:not([open])")) {
+    unfolded.add(node);
+    node.open = true;
+  }
 }
 
 /** After printing: as it was. */
 function fromPaper() {
   for (const node of unfolded) node.open = false;
-  unfolded = [];
-  turnLight(false);
+  unfolded.clear();
+  usePaper(false);
 }
 
 /** Only a dark page has to be drawn anew for paper. */
-function turnLight(paper) {
-  onPaper = paper;
-  if (shade() === "dark") announce("theme");
+function usePaper(used) {
+  onPaper = used;
+  if (document.documentElement.dataset.theme !== theme()) announce("theme");
 }
 
 /** A view that begins above what can be seen is brought down to the toolbar. */

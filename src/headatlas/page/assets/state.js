@@ -95,8 +95,7 @@ settle();
 const usual = { ...state };
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 let onPaper = false; // paper is light
-const shade = () => (state.theme === "auto" ? (prefersDark.matches ? "dark" : "light") : state.theme);
-const theme = () => (onPaper ? "light" : shade());
+const theme = () => (onPaper ? "light" : state.theme === "auto" ? (prefersDark.matches ? "dark" : "light") : state.theme);
 
 /** How the chosen maps are coloured: roles, signed or by size. */
 const kindOf = () => (state.measure === ROLES ? "roles" : BOUNDED.has(state.measure) ? "magnitude" : state.sign);

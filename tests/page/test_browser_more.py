@@ -59,7 +59,7 @@ def test_hostile_names_are_only_text(look, tmp_path):
         tmp_path / "a", 6, 4, tasks=HOSTILE, unmapped=HOSTILE[1:2], name="</title><script>alert(4)</script>"
     )
     found = [
-        synthetic.Finding("x", (HOSTILE[0],), "probe", HOSTILE[0] + HOSTILE[1], 1, 1, 1, 0.01, 0.01, good)
+        synthetic.Finding("x", (HOSTILE[0],), "probe", HOSTILE[0] + HOSTILE[1], 1, 1, HOSTILE[1], 0.01, 0.01, good)
         for good in (True, False)
     ]
     with look(write_page([made], findings=[found])) as page:

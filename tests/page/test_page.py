@@ -71,6 +71,16 @@ def test_random_draws_become_a_band(atlas):
     assert [chosen["low"][at], chosen["high"][at]] == pytest.approx(np.quantile(eight, [0.025, 0.975]), rel=1e-3)
 
 
+def test_few_draws_become_their_range(atlas):
+    series = [s for s in describe(atlas)["evidence"] if s["test"] == "keep" and s["control"] == "random"]
+    chosen = next(s for s in series if (s["method"], s["task"]) == ("probe", "Retrieval"))
+    rows = atlas.evidence.query("method == 'probe' and test == 'keep' and task == 'Retrieval' and control == 'random'")
+    eight = rows[rows["k"] == 8]["value"]
+    at = chosen["k"].index(8)
+    assert chosen["draws"][at] == 10
+    assert [chosen["low"][at], chosen["high"][at]] == pytest.approx([eight.min(), eight.max()], rel=1e-3)
+
+
 def test_nothing_in_the_data_can_end_its_element():
     hostile = {"</script><script>alert(1)</script>": "<!--\u2028\u2029&'\""}
     text = as_json(hostile)

@@ -14,6 +14,7 @@ from headatlas.patterns.amounts import gini, holding
 from headatlas.patterns.correction import holm, tail_share
 from headatlas.patterns.denoise import effect_draws
 from headatlas.patterns.depth import centre, spread
+from headatlas.patterns.words import band, decimal, signed
 from tests.synthetic import Known, measured, write_atlas
 
 
@@ -160,3 +161,9 @@ def test_a_small_shift_is_called_slight(tmp_path):
     (one,) = [finding for finding in find_patterns(atlas, draws=200) if finding.kind == "depth"]
     assert one.supported and 0 < one.effect < 0.02
     assert one.statement.startswith("Task lies slightly late: ")
+
+
+def test_numbers_in_sentences_have_a_true_minus_and_no_negative_zero():
+    assert [decimal(value, 2) for value in (-0.004, -0.126, 0.5)] == ["0.00", "\u22120.13", "0.50"]
+    assert [signed(value, 2) for value in (-0.004, 0.004, -0.126, 0.5)] == ["0.00", "0.00", "\u22120.13", "+0.50"]
+    assert band(np.array([-0.3, -0.001]), 1) == "\u22120.3 to 0.0"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headatlas.atlas import Atlas
     from headatlas.patterns import Finding
 
+ENOUGH_DRAWS = 20  # with fewer, a band is the range of the draws
 CURVE_POINTS = 200  # of a longer curve, so many places are shown, denser where it is steep
 
 
@@ -102,16 +103,17 @@ def _steps(length: int) -> list[int]:
 
 
 def _evidence(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Series over k. Draws of a random control become their mean, with the band that holds 95 % of them."""
+    """Series over k. Draws of a random control become their mean, with the band of 95 % of them, or all if few."""
     keys = ["method", "test", "task", "eval_task", "control", "metric"]
     grouped = table.groupby([*keys, "k"], sort=False, dropna=False)
     points = grouped.agg(
         value=("value", "mean"), low=("low", "first"), high=("high", "first"), baseline=("baseline", "mean"),
         draws=("value", "size"),
     )  # fmt: skip
-    drawn = points["draws"] > 1
+    drawn, few = points["draws"] > 1, points["draws"].between(2, ENOUGH_DRAWS - 1)
     for name, share in (("low", 0.025), ("high", 0.975)):
         points.loc[drawn, name] = grouped["value"].quantile(share)[drawn]
+        points.loc[few, name] = grouped["value"].quantile(round(share))[few]
     series: dict[tuple[Any, ...], dict[str, Any]] = {}
     columns = ("k", "value", "low", "high", "baseline", "draws")
     for row in points.reset_index().to_dict("records"):

@@ -15,7 +15,7 @@ from headatlas.patterns.depth import centre, layer_mass
 from headatlas.patterns.finding import Statement
 from headatlas.patterns.maps import TaskMap
 from headatlas.patterns.nulls import Nulls
-from headatlas.patterns.words import band, count, heads_in_words, percent, slightly
+from headatlas.patterns.words import band, count, heads_in_words, percent, signed, slightly
 from headatlas.stats import Array
 
 CHUNK = 5_000_000  # values of a null held at once
@@ -182,7 +182,7 @@ def _deeper(maps: Sequence[TaskMap], i: int, centres: Array, drawn: Array) -> St
     own, draws = float(_from_the_rest(centres, i)), _from_the_rest(drawn, i)
     effect = own / (maps[0].shape[0] - 1)
     task, rest = _names(maps, i)
-    shown = f"its centre of mass is layer {centres[i]:.1f}, that of {rest} {centres[i] - own:.1f}; the difference is {own:+.1f}, exchanged tasks give {band(draws)}"  # noqa: E501
+    shown = f"its centre of mass is layer {centres[i]:.1f}, that of {rest} {centres[i] - own:.1f}; the difference is {signed(own)}, exchanged tasks give {band(draws)}"  # noqa: E501
     return Statement(
         "depth difference",
         _order(maps, i),

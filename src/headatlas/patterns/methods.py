@@ -14,6 +14,7 @@ from headatlas.patterns.correction import exact_score
 from headatlas.patterns.denoise import effect_draws
 from headatlas.patterns.finding import Statement, Untested
 from headatlas.patterns.maps import TaskMap, seed_maps
+from headatlas.patterns.words import signed
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
@@ -77,9 +78,9 @@ def _alike(
     tasks = tuple(dict.fromkeys(a.task for a, _ in pairs))
     heads = sorted({len(a.value) for a, _ in pairs})
     over = f"{heads[0]} heads" if len(heads) == 1 else f"{heads[0]} to {heads[-1]} heads"
-    between = f" (from {each.min():+.2f} to {each.max():+.2f})" if len(each) > 1 else ""
+    between = f" (from {signed(each.min(), 2)} to {signed(each.max(), 2)})" if len(each) > 1 else ""
     of = f"{len(tasks)} tasks" if len(tasks) > 1 else tasks[0]
-    shown = f"mean rank correlation {each.mean():+.2f}{between} over {of}, on {over}; {note}"
+    shown = f"mean rank correlation {signed(each.mean(), 2)}{between} over {of}, on {over}; {note}"
     how = "alike" if each.mean() > 0 else "in opposite order"
     return Statement(
         kind,

@@ -10,7 +10,7 @@ import numpy as np
 from headatlas.patterns.finding import Statement
 from headatlas.patterns.maps import TaskMap
 from headatlas.patterns.nulls import WITHIN_LAYERS, Nulls
-from headatlas.patterns.words import band
+from headatlas.patterns.words import band, signed
 from headatlas.stats import Array
 
 WINDOWS = (2, 3, 5)
@@ -87,7 +87,7 @@ def neighbours(nulls: Nulls, kv_heads: int) -> list[Statement]:
 def _alike(kind: str, found: TaskMap, who: str, own: float, draws: Array) -> Statement:
     expected = float(draws.mean())
     shown = (
-        f"their correlation within the layer is {own:+.2f}, heads in random order within their layers give "
+        f"their correlation within the layer is {signed(own, 2)}, heads in random order within their layers give "
         f"{band(draws, 2)}"
     )
     how = "alike" if own > expected else "unlike each other"
@@ -137,7 +137,7 @@ def diagonal(nulls: Nulls) -> Statement:
         if own > 0
         else "from the last heads early to the first heads late"
     )
-    shown = f"layer and head number correlate by {own:+.2f} over its mass, heads in random order within their layers give {band(draws, 2)}"  # noqa: E501
+    shown = f"layer and head number correlate by {signed(own, 2)} over its mass, heads in random order within their layers give {band(draws, 2)}"  # noqa: E501
     return Statement(
         "diagonal",
         (found.task,),

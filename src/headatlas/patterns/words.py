@@ -9,6 +9,8 @@ import numpy as np
 from headatlas.patterns.finding import Head
 from headatlas.stats import Array
 
+MINUS = "\u2212"
+
 
 def heads_in_words(heads: Sequence[Head], most: int = 6) -> str:
     """`L3H1, L7H0 and 4 more`."""
@@ -19,7 +21,19 @@ def heads_in_words(heads: Sequence[Head], most: int = 6) -> str:
 def band(draws: Array, digits: int = 1) -> str:
     """The middle 95 % of null draws, as `0.1 to 0.4`."""
     low, high = np.quantile(draws, [0.025, 0.975])
-    return f"{low:.{digits}f} to {high:.{digits}f}"
+    return f"{decimal(low, digits)} to {decimal(high, digits)}"
+
+
+def decimal(value: float, digits: int = 1) -> str:
+    """A true minus sign, and none before what rounds to zero."""
+    text = f"{value:.{digits}f}"
+    return text.replace("-", "" if float(text) == 0 else MINUS)
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """The same with a plus sign before what is above zero."""
+    text = decimal(value, digits)
+    return text if text.startswith(MINUS) or float(text) == 0 else f"+{text}"
 
 
 def percent(share: float) -> str:

@@ -7,7 +7,7 @@ function drawSide() {
   if (!side.firstChild) side.append(picker(), make("div", { id: "card", class: "box" }), make("div", { id: "selection", class: "box" }));
   byId("pick-k").value = state.k;
   byId("pick-text").textContent = String(state.k);
-  byId("pick-task").value = state.task;
+  drawPickTasks();
   drawCard();
   drawSelection();
 }
@@ -16,18 +16,27 @@ function picker() {
   const most = Math.min(Math.max(...ATLASES.map((atlas) => atlas.size)), 128);
   return make("div", { class: "box pick" },
     make("label", { for: "pick-k" }, "Strongest ", make("output", { id: "pick-text" }), " heads of"),
-    make("select", { id: "pick-task", "aria-label": "Task", onchange: (event) => pickTop({ task: event.target.value }) },
-      MAPPED.map((task) => make("option", { value: task }, task))),
-    make("input", { id: "pick-k", type: "range", min: 1, max: most, value: state.k, oninput: (event) => pickTop({ k: +event.target.value }) }));
+    make("select", { id: "pick-task", "aria-label": "Task", onchange: (event) => pickTop({ task: event.target.value }) }),
+    make("input", { id: "pick-k", type: "range", min: 1, max: most, value: state.k, oninput: (event) => pickTop({ k: +event.target.value }) }),
+    make("p", { id: "pick-note", class: "quiet" }));
 }
 
-/** Select the strongest k heads of the task, in the atlas that was looked at last. */
+/** Offer the tasks that the method has maps of; say so where the task in view is not one of them. */
+function drawPickTasks() {
+  const [tasks, node] = [tasksOf(state.method), byId("pick-task")];
+  if (tasks.join("\n") !== [...node.options].map((option) => option.value).join("\n")) {
+    node.replaceChildren(...tasks.map((task) => make("option", { value: task }, task)));
+  }
+  node.value = state.task;
+  byId("pick-note").textContent = tasks.includes(state.task) ? "" : `${state.task}: ${whyNoMap(ATLASES[state.atlas], state.task)}.`;
+}
+
+/** Select the strongest k heads of the task, in the atlas that was looked at last if it has a map. */
 function pickTop(patch = {}) {
   change(patch);
-  const atlas = ATLASES[state.atlas];
-  const map = chosenMap(atlas, state.task);
-  if (!map) return;
-  const heads = map.strongest(state.k);
+  const atlas = [ATLASES[state.atlas], ...ATLASES].find((own) => chosenMap(own, state.task));
+  if (!atlas) return;
+  const heads = chosenMap(atlas, state.task).strongest(state.k);
   select(atlas, heads, false, heads[0]);
 }
 
@@ -61,6 +70,7 @@ function drawCardRest() {
 
 const LOOKS = { first: "the first token", previous: "the previous token", current: "its own token",
   same: "an earlier copy of its token", after_same: "what followed an earlier copy (induction)" };
+const LOOKED = "First, previous and own token: shares on the texts of the tasks. Copies: shares on random tokens that are repeated.";
 
 /** Where attention goes, from the largest share down; what gets less than a tenth is not named. */
 function looksAt(atlas, i) {
@@ -83,7 +93,7 @@ function roleLines(atlas, i) {
     const words = Object.entries(found).filter(([role]) => role !== "neither").map(([role, tasks]) => `${role} in ${listed(tasks)}`);
     lines.push([name, words.join("; ") || "neither helps nor hurts in any task"]);
   }
-  return make("dl", { class: "roles" }, lines.map(([word, text]) => [make("dt", {}, word), make("dd", {}, text)]));
+  return make("dl", { class: "roles" }, lines.map(([word, text]) => [make("dt", {}, word), make("dd", word === "looks at" ? { title: LOOKED } : {}, text)]));
 }
 
 function valuesInTasks(atlas, i) {
@@ -108,27 +118,49 @@ function ranksByMethod(atlas, i) {
       const rank = map?.rank(i);
       if (!rank) return make("td", { class: "number quiet" }, "–");
       const share = rank / map.count;
-      return make("td", { class: `number${share <= 0.05 ? " high" : ""}`, title: `${rank} of ${map.count}` }, String(rank));
+      return make("td", { class: `number${share <= 0.05 ? " high" : ""}`, title: `${show(map.value[i], 3)}, rank ${rank} of ${map.count}` }, String(rank));
     }))))));
 }
 
-/** Tests whose strongest k heads include this one, by its rank in the map that chose them. */
+/** Tests whose k heads include this one, by its place in the map that chose them: one line a test and task. */
 function including(atlas, i) {
-  const found = [];
-  for (const one of atlas.evidence.filter((row) => row.control === "top" && ["accuracy", "logprob", "fraction"].includes(row.metric))) {
-    const rank = atlas.ranking(one.task, one.method)?.rank(i);
-    const at = rank ? one.k.findIndex((k) => k !== null && k >= rank) : -1;
-    if (at >= 0 && (one.test === "mask" || one.test === "keep")) found.push({ ...one, at, rank });
-  }
   if (!atlas.evidence.length) return make("p", { class: "quiet" }, "No intervention has tested these maps yet.");
-  if (!found.length) return make("p", { class: "quiet" }, "No mask or keep test includes this head.");
-  found.sort((a, b) => a.rank - b.rank || a.metric.localeCompare(b.metric));
-  const lines = found.slice(0, MOST_EVIDENCE).map((one) => make("li", {},
-    make("b", {}, `${one.test} top ${one.k[one.at]} of ${one.task}`), ` (${one.method}, rank ${one.rank}): ${one.metric} ` +
-    (one.test === "mask" ? `${show(one.baseline[one.at], 3)} → ${show(one.value[one.at], 3)}` : show(one.value[one.at], 3))));
-  const more = found.length - lines.length;
+  const found = [];
+  for (const rows of tested(atlas)) {
+    const [{ method, test, task, k }] = rows;
+    const place = atlas.ranking(task, method)?.helping(i);
+    const at = place ? k.findIndex((size) => size !== null && size >= place) : -1;
+    if (at >= 0) found.push({ method, test, task, k: k[at], place, told: outcome(rows, at) });
+  }
+  if (!found.length) return make("p", { class: "quiet" }, "No test includes this head.");
+  found.sort((a, b) => a.place - b.place);
+  const lines = found.map((one) => make("li", {}, make("b", {}, `${one.test} top ${one.k} of ${one.task}`), ` (${one.method}, place ${one.place}): ${one.told}`));
+  const more = lines.splice(MOST_EVIDENCE);
   return make("div", { class: "includes" }, make("h4", {}, "Tests that include it"), make("ul", {}, lines),
-    more > 0 ? make("p", { class: "quiet" }, `and ${more} more`) : null);
+    more.length ? make("details", {}, make("summary", {}, `${more.length} more`), make("ul", {}, more)) : null);
+}
+
+const CHOSEN = { mask: "top", keep: "top", specificity: "top", hierarchy: "top", steer: "steer" }; // the control that takes the heads of the map
+
+/** The rows of each test of a task by one metric: the log-probability where it was measured. */
+function tested(atlas) {
+  const groups = new Map();
+  for (const row of atlas.evidence.filter(({ test, control, metric }) => CHOSEN[test] === control && !HIDDEN.has(metric))) {
+    const key = atlas.key(row.method, row.test, row.task);
+    groups.set(key, [...(groups.get(key) ?? []), row]);
+  }
+  return [...groups.values()].map((rows) => {
+    const { metric } = rows.find((row) => row.metric === "logprob") ?? rows[0];
+    return rows.filter((row) => row.metric === metric);
+  });
+}
+
+/** What came of a test, on the task itself where it was measured there. */
+function outcome(rows, at) {
+  const own = rows.find((row) => row.eval_task === row.task) ?? (rows.length === 1 ? rows[0] : null);
+  if (own) return `${own.metric} ${finite(own.baseline[at]) && own.metric !== "fraction" ? `${show(own.baseline[at], 3)} → ` : ""}${show(own.value[at], 3)}`;
+  const shifts = rows.map((row) => row.value[at] - row.baseline[at]).filter(finite);
+  return `${rows[0].metric} ${signed(Math.min(...shifts), 2)} to ${signed(Math.max(...shifts), 2)} in ${plural(shifts.length, "later step")}`;
 }
 
 function drawSelection() {

@@ -67,7 +67,9 @@ function key(entries) {
   return make("div", { class: "key" }, entries.map(([kind, text]) => make("span", {}, make("i", { class: kind }), text)));
 }
 
-/** A table whose cells are coloured by their numbers: {text, small, value, title, strong} or null. */
+const COLUMN = 94; // pixels a column needs: long words such as "Understanding" are not broken
+
+/** A table whose cells are coloured by their numbers: {text, small, value, title, strong, sure} or null. */
 function matrix({ rows, columns, cell, corner = "", most = null, kind = "signed", label }) {
   const cells = rows.map((row) => columns.map((column) => cell(row, column)));
   const top = most ?? Math.max(...cells.flat().map((one) => (finite(one?.value) ? Math.abs(one.value) : 0)), 1e-9);
@@ -75,14 +77,16 @@ function matrix({ rows, columns, cell, corner = "", most = null, kind = "signed"
   const body = rows.map((row, r) => make("tr", {}, make("th", { scope: "row" }, row), cells[r].map((one) => {
     if (!one || !finite(one.value)) return make("td", { class: "empty" }, one?.text ?? "");
     const rgb = along(anchors, kind === "signed" ? one.value / top / 2 + 0.5 : one.value / top);
-    const td = make("td", { title: one.title, class: one.strong ? "strong" : null }, make("span", {}, one.text), one.small ? make("small", {}, one.small) : null);
+    const td = make("td", { title: one.title, class: [one.strong && "strong", one.sure && "sure"].filter(Boolean).join(" ") || null }, make("span", {}, one.text), one.small ? make("small", {}, one.small) : null);
     td.style.background = css(rgb);
     td.style.color = ink(rgb);
     return td;
   })));
-  return make("div", { class: "scroll" }, make("table", { class: "matrix", "aria-label": label },
-    make("thead", {}, make("tr", {}, make("th", {}, corner), columns.map((name) => make("th", { scope: "col" }, name)))),
-    make("tbody", {}, body)));
+  const table = make("table", { class: "matrix", "aria-label": label },
+    make("thead", {}, make("tr", {}, make("th", {}, corner), columns.map((name) => make("th", { scope: "col", title: name }, name)))),
+    make("tbody", {}, body));
+  table.style.minWidth = `${172 + COLUMN * columns.length}px`;
+  return make("div", { class: "scroll" }, table);
 }
 
 /** A bar from 0 with its interval and a mark, on a scale from `low` to `high`. */

@@ -52,6 +52,13 @@ class HeadMap {
     return rank;
   }
 
+  /** The place of a head among those that help, 1 for the largest value: the order in which tests of a map take its heads. */
+  helping(i) {
+    const own = this.value[i];
+    if (Number.isNaN(own)) return null;
+    return 1 + this.value.reduce((sum, value, j) => sum + (value > own || (value === own && j < i)), 0);
+  }
+
   /** Ranks of all heads at once, for those who need them all. */
   rankAll() {
     if (this.ranks) return;
@@ -130,6 +137,7 @@ class AtlasData {
     this.size = this.layers * this.heads;
     this.stored = new Map(raw.maps.map((map) => [this.key(map.task, map.method, map.measure, map.seed), map]));
     this.attention = Object.fromEntries(Object.entries(raw.attention).map(([look, values]) => [look, decode(values)]));
+    this.pairs = new Set(raw.maps.map((map) => this.key(map.task, map.method)));
     this.cache = new Map();
     this.seedLists = new Map();
     for (const map of raw.maps) {
@@ -154,6 +162,11 @@ class AtlasData {
 
   primary(method) {
     return this.methods.find((known) => known.name === method)?.primary;
+  }
+
+  /** Whether the method has a map of the task. */
+  measured(task, method) {
+    return this.pairs.has(this.key(task, method));
   }
 
   /** The map of a task, or null where there is none. `seed` is a number or mean, always, any. */

@@ -45,6 +45,20 @@ function listed(words) {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
+/** What a control is called, so that it is known again when it has been made anew. */
+const controlName = (node) => [node.closest("[role=group]")?.getAttribute("aria-label"), node.getAttribute("aria-label"), node.id, node.dataset.value, node.dataset.step].join("\n");
+
+/** Draw parts of a node anew and give the focus back to the control that had it. */
+function keepingFocus(node, redraw) {
+  const active = document.activeElement;
+  if (!node.contains(active)) return redraw();
+  const name = controlName(active);
+  const alike = () => [...node.querySelectorAll("button, select, input")].filter((one) => controlName(one) === name);
+  const at = alike().indexOf(active);
+  redraw();
+  return alike()[at]?.focus({ preventScroll: true });
+}
+
 /** Buttons of which one is pressed. */
 function segmented(label, options, chosen, choose) {
   const buttons = options.map(([value, text, title]) =>

@@ -5,8 +5,8 @@ const SHORTCUTS = [
   ["Shift + arrows", "move and select", null],
   ["Enter", "select the head, or take it out of the selection", null],
   ["f", "one task large, or all tasks", () => change({ view: state.view === "focus" ? "grid" : "focus" })],
-  ["[", "the task before", () => step("task", MAPPED, -1)],
-  ["]", "the next task", () => step("task", MAPPED, 1)],
+  ["[", "the task before", () => step("task", tasksOf(state.method), -1)],
+  ["]", "the next task", () => step("task", tasksOf(state.method), 1)],
   ["m", "the next method", () => step("method", METHODS, 1)],
   ["n", "the next measure", () => step("measure", measuresOf(state.method), 1)],
   ["a", "the next of mean, Always, Any and the seeds", nextSeed],
@@ -41,7 +41,8 @@ function switchTheme() {
 function panelInFocus() {
   const own = panelFor(document.activeElement);
   if (own?.shape === "map") return own;
-  return (state.view === "focus" ? focusPanels : sheet).find((panel) => panel.task === state.task && panel.atlas.index === state.atlas);
+  const panels = (state.view === "focus" ? focusPanels : sheet).filter((panel) => panel.task === state.task && panel.map);
+  return panels.find((panel) => panel.atlas.index === state.atlas) ?? panels[0];
 }
 
 const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
@@ -71,7 +72,8 @@ function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
   const panel = panelInFocus();
   const inMap = event.target.closest(".cells");
-  if (event.key in MOVES && panel?.shape === "map" && (inMap || event.target === document.body)) move(panel, event.key, event.shiftKey);
+  const free = event.target === document.body || event.target.closest(".toolbar");
+  if (event.key in MOVES && panel?.shape === "map" && (inMap || free)) move(panel, event.key, event.shiftKey);
   else if ((event.key === "Enter" || event.key === " ") && inMap && state.cell !== null) select(panel.atlas, [state.cell], true, state.cell);
   else if (event.key === "Escape") {
     hideTip();

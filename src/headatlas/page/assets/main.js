@@ -3,14 +3,20 @@
 const SECTIONS = [["maps", "Maps"], ["findings", "Findings"], ["overlap", "Overlap"], ["evidence", "Evidence"], ["competence", "Competence"],
   ["agreement", "Agreement"], ["run", "Run"]];
 
-function goTo(id) {
-  byId(id).scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+function goTo(id, behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth") {
+  byId(id).scrollIntoView({ behavior });
+}
+
+/** Where the address names a section, go there. */
+function goToSection() {
+  if (state.section) goTo(state.section, "instant");
 }
 
 function drawTop() {
   document.querySelector(".masthead nav").replaceChildren(...SECTIONS.map(([id, text]) => make("a", {
     href: `#${id}`, onclick: (event) => {
       event.preventDefault();
+      change({ section: id });
       goTo(id);
     },
   }, text)));
@@ -45,20 +51,52 @@ function drawAll() {
   waiting.clear();
 }
 
+/** Before printing: light, everything drawn, nothing folded away. */
+const unfolded = new Set();
+function toPaper() {
+  usePaper(true);
+  drawAll();
+  for (const node of document.querySelectorAll("details:not([open])")) {
+    unfolded.add(node);
+    node.open = true;
+  }
+}
+
+/** After printing: as it was. */
+function fromPaper() {
+  for (const node of unfolded) node.open = false;
+  unfolded.clear();
+  usePaper(false);
+}
+
+/** Only a dark page has to be drawn anew for paper. */
+function usePaper(used) {
+  onPaper = used;
+  if (document.documentElement.dataset.theme !== theme()) announce("theme");
+}
+
+/** A view that begins above what can be seen is brought down to the toolbar. */
+function showTop() {
+  const hidden = byId("maps").getBoundingClientRect().top - Math.max(0, byId("toolbar").getBoundingClientRect().bottom);
+  if (hidden < 0) scrollBy({ top: hidden - 12, behavior: "instant" });
+}
+
 onChange((changed) => {
+  hideTip();
   if (changed.has("theme")) drawTheme();
   if (touches(changed, ...MAP_WORDS, "task")) {
     drawMapsHead();
-    drawFocus();
+    keepingFocus(byId("focus"), drawFocus);
   } else if (changed.has("k") && state.view === "focus") drawFocus();
   if (touches(changed, ...MAP_WORDS)) {
     repaint();
-    drawToolbar();
+    keepingFocus(byId("toolbar"), drawToolbar);
     drawLegend();
   }
   if (touches(changed, "selected", "group", "cell", "atlas")) livePanels().forEach((panel) => panel.outline());
   if (changed.has("task") && state.view === "focus") drawLegend();
   drawSide();
+  if (changed.has("view")) showTop();
   if (touches(changed, "method", "measure", "seed", "k", "theme")) later(drawOverlap);
   if (touches(changed, "method", "theme")) later(drawEvidence);
   if (changed.has("theme")) later(drawAgreement);
@@ -91,12 +129,16 @@ function start() {
   drawKeys();
   listenToPointer();
   addEventListener("keydown", onKey);
-  addEventListener("hashchange", () => change(readAddress()));
-  prefersDark.addEventListener("change", () => {
-    if (state.theme === "auto") for (const listener of listeners) listener(new Set(["theme"]));
+  addEventListener("hashchange", () => {
+    change(readAddress());
+    goToSection();
   });
-  addEventListener("beforeprint", drawAll);
-  for (const work of [drawFindings, drawOverlap, drawEvidence, drawCompetence, drawAgreement, drawRun]) later(work);
+  prefersDark.addEventListener("change", () => {
+    if (state.theme === "auto") announce("theme");
+  });
+  addEventListener("beforeprint", toPaper);
+  addEventListener("afterprint", fromPaper);
+  for (const work of [drawFindings, drawOverlap, drawEvidence, drawCompetence, drawAgreement, drawRun, goToSection]) later(work);
   performance.mark("drawn");
   idle(() => document.body.classList.add("ready"));
   for (const panel of sheet) idle(() => panel.stale || panel.label());

@@ -144,9 +144,7 @@ class Panel {
   /** Where there is no map, say why. */
   say() {
     this.shape = "none";
-    const task = this.atlas.tasks.find((own) => own.name === this.task);
-    const why = !task ? "not in this suite" : !task.mapped ? task.verdict ?? "not mapped" : `not measured by ${state.method}`;
-    this.frame.replaceChildren(make("div", { class: "none" }, make("span", {}, why)));
+    this.frame.replaceChildren(make("div", { class: "none" }, make("span", {}, whyNoMap(this.atlas, this.task))));
     this.profile.replaceChildren();
     this.note.textContent = "";
   }
@@ -210,6 +208,12 @@ class Panel {
   }
 }
 Panel.of = new WeakMap();
+
+function whyNoMap(atlas, name) {
+  const task = atlas.tasks.find((own) => own.name === name);
+  if (!task) return "not in this suite";
+  return task.mapped ? `not measured by ${state.method}` : task.verdict ?? "not mapped";
+}
 
 function layerMeans(map, atlas) {
   return Array.from({ length: atlas.layers }, (_, layer) => {

@@ -46,6 +46,11 @@ function onMap(event) {
   return panel?.svg?.contains(event.target) ? panel : null;
 }
 
+function endDrag() {
+  drag?.panel.mark("drag", []);
+  drag = null;
+}
+
 function listenToPointer() {
   const main = document.querySelector("main");
   main.addEventListener("pointermove", (event) => {
@@ -68,11 +73,11 @@ function listenToPointer() {
     panel.svg.focus({ preventScroll: true });
     drag = { panel, from: panel.at(event.clientX, event.clientY), moved: false };
   });
+  addEventListener("pointercancel", endDrag);
   addEventListener("pointerup", (event) => {
     if (!drag) return;
     const { panel, from, moved } = drag;
-    drag = null;
-    panel.mark("drag", []);
+    endDrag();
     const to = panel.at(event.clientX, event.clientY);
     const add = event.shiftKey || event.ctrlKey || event.metaKey;
     change({ task: panel.task });

@@ -23,8 +23,11 @@ function auditOf(atlas) {
   if (!checks.length) return null;
   const order = { bad: 0, warning: 1, good: 2 };
   const sorted = [...checks].sort((a, b) => (order[a.verdict] ?? 3) - (order[b.verdict] ?? 3));
-  const line = (check) => make("li", {}, make("span", { class: `verdict ${check.verdict}` }, check.verdict),
-    make("span", {}, ` ${check.note || `${check.name}${check.task && check.task !== "all" ? `, ${check.task}` : ""}: ${show(check.value, 3)}`}`));
+  const said = (check) => {
+    if (!check.note) return `${check.name}${check.task && check.task !== "all" ? `, ${check.task}` : ""}: ${show(check.value, 3)}`;
+    return checks.some((other) => other !== check && other.note === check.note) ? `${check.name}: ${check.note}` : check.note;
+  };
+  const line = (check) => make("li", {}, make("span", { class: `verdict ${check.verdict}` }, check.verdict), make("span", {}, ` ${said(check)}`));
   const [open, good] = [sorted.filter((check) => check.verdict !== "good"), sorted.filter((check) => check.verdict === "good")];
   const counts = Object.keys(order).map((word) => `${checks.filter((check) => check.verdict === word).length} ${word}`);
   return make("div", { class: "block audit" }, make("div", { class: "block-head" }, make("h3", {}, "What do the texts of the suite give away?"),
@@ -35,7 +38,7 @@ function auditOf(atlas) {
 
 function drawAgreement() {
   section("agreement", "Do methods and seeds agree?", "Rank correlation of the heads, and how many of the strongest heads are the same " +
-    "with the number that chance gives.", (atlas) => make("div", {}, betweenMethods(atlas), betweenSeeds(atlas), reported(atlas)));
+    "with the number that chance gives.", (atlas) => make("div", {}, betweenMethods(atlas), betweenSeeds(atlas), betweenHalves(atlas), reported(atlas)));
 }
 
 const two = (value) => (finite(value) ? minus(value.toFixed(2)) : "–");
@@ -81,6 +84,22 @@ function betweenSeeds(atlas) {
   }));
 }
 
+/** Maps of one half of the examples against maps of the other, where a method made them. */
+function betweenHalves(atlas) {
+  const rows = atlas.diagnostics.numbers.filter((row) => row.task !== null && HALVES.includes(row.metric) && finite(row.value));
+  if (!rows.length) return null;
+  const [methods, tasks] = ["method", "task"].map((name) => [...new Set(rows.map((row) => row[name]))]);
+  return titled("Half with half", "each map made twice, from halves of the examples: correlation, then the shared part of the strongest heads", matrix({
+    rows: methods, columns: tasks, most: 1, label: "Stability over halves",
+    cell: (method, task) => {
+      const [both, shared] = HALVES.map((metric) => rows.find((row) => row.metric === metric && row.method === method && row.task === task)?.value);
+      if (!finite(both) && !finite(shared)) return null;
+      return { value: both ?? shared, text: two(both), small: finite(shared) ? percent(shared) : null, title: `${listed(HALVES)}: ${two(both)} and ${two(shared)}` };
+    },
+  }));
+}
+
+const HALVES = ["half correlation", "half overlap"];
 const titled = (title, note, body) => make("div", { class: "block" }, make("div", { class: "block-head" }, make("h3", {}, title), make("p", {}, note)), body);
 
 /** Single numbers that methods report: accuracies, controls, stability over halves. */
@@ -88,7 +107,7 @@ function reported(atlas) {
   const numbers = atlas.diagnostics.numbers;
   if (!numbers.length) return null;
   const whole = numbers.filter((row) => row.task === null);
-  const perTask = numbers.filter((row) => row.task !== null);
+  const perTask = numbers.filter((row) => row.task !== null && !HALVES.includes(row.metric));
   const shares = whole.filter((row) => Math.abs(row.value) <= 1);
   const spoken = (name) => name.replaceAll("_", " ").replace("nll", "NLL");
   const lines = whole.map((row) => make("tr", {}, make("th", { scope: "row" }, `${row.method}: ${spoken(row.metric)}`),
@@ -104,5 +123,6 @@ function reported(atlas) {
       make("tbody", {}, metrics.map((metric) => make("tr", {}, make("th", { scope: "row" }, `${method}: ${spoken(metric)}`), tasks.map((task) => cell(values(metric, task))))))));
   };
   return titled("What the methods say of themselves", "accuracies, controls and stability, as reported by each method; means over seeds", make("div", { class: "reported" },
-    whole.length ? make("table", { class: "plain" }, make("tbody", {}, lines)) : null, [...new Set(perTask.map((row) => row.method))].map(table)));
+    whole.length ? make("div", { class: "scroll" }, make("table", { class: "plain narrow" }, make("tbody", {}, lines))) : null,
+    perTask.length ? make("details", {}, make("summary", {}, "All numbers"), [...new Set(perTask.map((row) => row.method))].map(table)) : null));
 }

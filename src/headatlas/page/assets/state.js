@@ -2,15 +2,19 @@
 
 const state = {
   view: "grid", task: null, method: null, measure: null, seed: null, scale: "shared", sign: "magnitude", fade: false,
-  theme: "auto", k: 10, group: 0, selected: new Set(), cell: null, atlas: 0,
+  theme: "auto", section: null, k: 10, group: 0, selected: new Set(), cell: null, atlas: 0,
 };
 const listeners = [];
 const onChange = (listener) => listeners.push(listener);
+const announce = (...changed) => listeners.forEach((listener) => listener(new Set(changed)));
 
 const methodsWith = (method) => ATLASES.filter((atlas) => atlas.methods.some((known) => known.name === method));
 const measuresOf = (method) => [...new Set(methodsWith(method).flatMap((atlas) => atlas.measures(method)))];
 const seedsOf = (method, measure) =>
   [...new Set(methodsWith(method).flatMap((atlas) => atlas.seeds(method, measure)))].sort((a, b) => a - b);
+
+/** The tasks that the method has a map of. */
+const tasksOf = (method) => MAPPED.filter((task) => ATLASES.some((atlas) => atlas.measured(task, method)));
 
 /** The last method that measures importance of every head; else the first there is. */
 function usualMethod() {
@@ -37,6 +41,8 @@ function settle() {
   })) {
     if (!words.includes(state[name])) state[name] = words[0];
   }
+  const tasks = tasksOf(state.method);
+  if (state.view === "grid" && !tasks.includes(state.task)) state.task = tasks[0] ?? state.task;
   const most = Math.max(...ATLASES.map((atlas) => atlas.size));
   state.k = Math.min(Math.max(1, Math.round(state.k) || 10), most);
 }
@@ -49,7 +55,7 @@ function change(patch) {
   const changed = new Set(Object.keys(state).filter((name) => state[name] !== before[name]));
   if (!changed.size) return;
   writeAddress();
-  for (const listener of listeners) listener(changed);
+  announce(...changed);
 }
 
 const selectedNames = () => [...state.selected].sort((a, b) => a - b).map((i) => ATLASES[state.group].name(i));
@@ -65,13 +71,14 @@ function writeAddress() {
   if (state.group) words.set("group", state.group);
   if (state.atlas) words.set("atlas", state.atlas);
   if (state.cell !== null) words.set("cell", ATLASES[state.atlas].name(state.cell));
-  const text = words.toString().replaceAll("%2C", ",");
+  const text = [state.section, words.toString().replaceAll("%2C", ",")].filter(Boolean).join("&");
   history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
 }
 
 function readAddress() {
   const words = new URLSearchParams(location.hash.slice(1));
-  const found = { ...usual, fade: words.get("fade") === "1" };
+  const section = SECTIONS.map(([id]) => id).find((id) => words.has(id)) ?? null;
+  const found = { ...usual, section, fade: words.get("fade") === "1" };
   for (const name of ["view", "task", "method", "measure", "seed", "scale", "sign", "theme", "k"]) {
     if (words.has(name)) found[name] = name === "k" ? +words.get(name) : words.get(name);
   }
@@ -87,7 +94,8 @@ function readAddress() {
 settle();
 const usual = { ...state };
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-const theme = () => (state.theme === "auto" ? (prefersDark.matches ? "dark" : "light") : state.theme);
+let onPaper = false; // paper is light
+const theme = () => (onPaper ? "light" : state.theme === "auto" ? (prefersDark.matches ? "dark" : "light") : state.theme);
 
 /** How the chosen maps are coloured: roles, signed or by size. */
 const kindOf = () => (state.measure === ROLES ? "roles" : BOUNDED.has(state.measure) ? "magnitude" : state.sign);

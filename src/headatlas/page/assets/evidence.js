@@ -32,7 +32,7 @@ function evidenceOf(atlas) {
   return make("div", {}, tests.map((test) => {
     const own = rows.filter((row) => row.test === test);
     if (test === "specificity" || test === "hierarchy") return crossed(test, own);
-    return own.some((row) => row.k.length > 1) ? curves(test, own) : changes(test, own, atlas);
+    return test === "steer" ? changes(test, own) : curves(test, own);
   }));
 }
 

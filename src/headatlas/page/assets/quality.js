@@ -45,7 +45,7 @@ const two = (value) => (finite(value) ? minus(value.toFixed(2)) : "–");
 
 function betweenMethods(atlas) {
   const rows = atlas.agreement.filter((row) => row.kind === "methods");
-  if (!rows.length) return empty("Only one method was run, so there is nothing to compare.");
+  if (!rows.length) return empty(atlas.methods.length < 2 ? "Only one method was run, so there is nothing to compare." : "The methods have too few heads in common to be compared.");
   const name = (row) => `${row.first} – ${row.second}`;
   const pairs = [...new Set(rows.map(name))];
   const tasks = [...new Set(rows.map((row) => row.task))];
@@ -106,7 +106,7 @@ const titled = (title, note, body) => make("div", { class: "block" }, make("div"
 function reported(atlas) {
   const numbers = atlas.diagnostics.numbers;
   if (!numbers.length) return null;
-  const whole = numbers.filter((row) => row.task === null);
+  const whole = numbers.filter((row) => row.task === null && row.seed === 0);
   const perTask = numbers.filter((row) => row.task !== null && !HALVES.includes(row.metric));
   const shares = whole.filter((row) => Math.abs(row.value) <= 1);
   const spoken = (name) => name.replaceAll("_", " ").replace("nll", "NLL");
@@ -122,7 +122,7 @@ function reported(atlas) {
     return make("div", { class: "scroll" }, make("table", { class: "plain" }, make("thead", {}, make("tr", {}, make("th"), tasks.map((task) => make("th", { class: "number" }, task)))),
       make("tbody", {}, metrics.map((metric) => make("tr", {}, make("th", { scope: "row" }, `${method}: ${spoken(metric)}`), tasks.map((task) => cell(values(metric, task))))))));
   };
-  return titled("What the methods say of themselves", "accuracies, controls and stability, as reported by each method; means over seeds", make("div", { class: "reported" },
+  return titled("What the methods say of themselves", "accuracies, controls and stability, as reported by each method; by task, means over seeds", make("div", { class: "reported" },
     whole.length ? make("div", { class: "scroll" }, make("table", { class: "plain narrow" }, make("tbody", {}, lines))) : null,
     perTask.length ? make("details", {}, make("summary", {}, "All numbers"), [...new Set(perTask.map((row) => row.method))].map(table)) : null));
 }

@@ -13,7 +13,7 @@ function drawEvidence() {
   if (wanted.follow !== state.method && methods.includes(state.method)) wanted.method = state.method;
   wanted.follow = state.method; // a choice made here stays until the toolbar makes another
   if (!methods.includes(wanted.method)) wanted.method = methods[0] ?? null;
-  section("evidence", "Do the maps hold?", "Heads chosen by a map are switched off, kept or pushed, and the model is " +
+  section("evidence", "Do the maps hold?", `Heads chosen by ${methods.length === 1 ? `the maps of ${methods[0]}` : "a map"} are switched off, kept or pushed, and the model is ` +
     "scored on examples that no map has seen. Grey bands hold 95 % of random choices of as many heads, or all where there are few.", evidenceOf);
   if (methods.length > 1) {
     byId("evidence").querySelector(".section-head").append(segmented("Heads chosen by", methods.map((name) => [name, name]), wanted.method, (method) => {

@@ -150,3 +150,30 @@ def test_pdf_comes_from_the_browser(tmp_path, script, code):
     assert done.returncode == code
     assert (atlas.path / "report.pdf").exists() == (code == 0)
     assert code == 0 or "could not print" in done.stderr
+
+
+def circuits(sizes, sufficient, disjoint, task="A"):
+    single = {"shared_by_all": 7.0, "jaccard_mean": 0.61, "jaccard_chance": 0.42} if len(sizes) > 1 else {}
+    single |= {"sufficient_sets": sufficient, "disjoint_sufficient_sets": disjoint}
+    found = [Diagnostic("gate", "circuit_size", size, task, seed) for seed, size in enumerate(sizes)]
+    return found + [Diagnostic("gate", metric, value, task) for metric, value in single.items()]
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (circuits([9, 12, 10], 3, 2), "9 to 12 heads left open, 7 of them in every fit; two fits share 0.61 of the "
+         "heads of either, 0.42 by chance. 3 of 3 are sufficient by themselves, 2 of them share no head."),
+        (circuits([9, 12], 2, 1), "2 of 2 are sufficient by themselves, no two of them are disjoint."),
+        (circuits([9], 0, 0), "- A: one fit, urged to close, with 9 heads left open. 0 of 1 are sufficient by "
+         "themselves."),
+    ],
+)  # fmt: skip
+def test_circuits_are_told_in_words(tmp_path, found, said):
+    atlas = write_atlas(tmp_path / "atlas", maps("A"), diagnostics=found)
+    assert said in write_report(atlas, findings=[]).read_text()
+
+
+def test_nothing_is_said_of_circuits_without_gates(tmp_path):
+    atlas = write_atlas(tmp_path / "atlas", maps("A"))
+    assert "Circuits" not in write_report(atlas, findings=[]).read_text()

@@ -106,15 +106,13 @@ class Atlas:
 
     @cached_property
     def diagnostics(self) -> pd.DataFrame:
-        """What the methods report beside their maps: accuracies, controls, curves."""
-        return self._table("diagnostics.parquet")
+        """What the methods report beside their maps: accuracies, controls, curves; empty where nothing was reported."""
+        return self._table("diagnostics.parquet", DIAGNOSTICS)
 
     @cached_property
     def evidence(self) -> pd.DataFrame:
         """The outcomes of interventions; empty before `verify`."""
-        if not (self.path / "evidence.parquet").exists():
-            return EVIDENCE.empty_table().to_pandas()
-        return self._table("evidence.parquet")
+        return self._table("evidence.parquet", EVIDENCE)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -222,7 +220,10 @@ class Atlas:
         self.plot().savefig(picture, format="png", dpi=110, bbox_inches="tight")
         return picture.getvalue()
 
-    def _table(self, name: str) -> pd.DataFrame:
+    def _table(self, name: str, otherwise: pa.Schema | None = None) -> pd.DataFrame:
+        """A table of the atlas; where it is missing, an empty one if it need not be there."""
+        if otherwise is not None and not (self.path / name).exists():
+            return otherwise.empty_table().to_pandas()
         try:
             return pq.read_table(self.path / name).to_pandas()
         except FileNotFoundError:

@@ -32,6 +32,7 @@ def write_report(atlas: Atlas, method: str | None = None, findings: Sequence[Fin
         _run(atlas),
         _competence(atlas),
         _strongest(atlas, method),
+        _circuits(atlas),
         _diagnostics(atlas),
         evidence_section(atlas.evidence),
         _patterns(findings),
@@ -114,9 +115,31 @@ def _strongest(atlas: Atlas, method: str) -> list[str]:
     return ["## Strongest heads", title, table(headings, rows), "\n".join(sure)]
 
 
+def _circuits(atlas: Atlas) -> list[str]:
+    """How far the seeds of gates agree on the heads that a task needs, in words."""
+    table = atlas.diagnostics
+    table = table[(table["method"] == "gate") & table["place"].isna()]
+    lines = []
+    for task, rows in table.groupby("task", sort=False):
+        found = {metric: own["value"].tolist() for metric, own in rows.groupby("metric")}
+        sizes, enough = found["circuit_size"], int(found["sufficient_sets"][0])
+        disjoint = int(found["disjoint_sufficient_sets"][0])
+        between = f"{min(sizes):.0f} to {max(sizes):.0f}" if len(sizes) > 1 else f"{sizes[0]:.0f}"
+        count = f"{len(sizes)} fits" if len(sizes) > 1 else "one fit"
+        said = f"- {plain(task)}: {count}, urged to close, with {between} heads left open"
+        if len(sizes) > 1:
+            overlap, chance = found["jaccard_mean"][0], found["jaccard_chance"][0]
+            said += (
+                f", {found['shared_by_all'][0]:.0f} of them in every fit; two fits share {overlap:.2f} of the heads of "
+            )
+            said += f"either, {chance:.2f} by chance"
+        apart = f"{disjoint} of them share no head" if disjoint > 1 else "no two of them are disjoint"
+        said += f". {enough} of {len(sizes)} are sufficient by themselves" + (f", {apart}." if enough > 1 else ".")
+        lines.append(said)
+    return ["## Circuits that gates found", "\n".join(lines)] if lines else []
+
+
 def _diagnostics(atlas: Atlas) -> list[str]:
-    if not (atlas.path / "diagnostics.parquet").exists() or atlas.diagnostics.empty:
-        return []
     single = atlas.diagnostics[atlas.diagnostics["place"].isna()]
     rows = []
     for (method, metric, task), own in single.groupby(["method", "metric", "task"], sort=False, dropna=False):

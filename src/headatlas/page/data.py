@@ -65,8 +65,6 @@ def _flat(places: Array, values: pd.Series, size: int) -> str | None:
 
 def _attention(atlas: Atlas) -> dict[str, str | None]:
     """One map for each thing that heads look at."""
-    if not _told(atlas):
-        return {}
     rows = atlas.diagnostics[atlas.diagnostics["method"] == "attention"]
     size = atlas.shape[0] * atlas.shape[1]
     return {
@@ -75,14 +73,8 @@ def _attention(atlas: Atlas) -> dict[str, str | None]:
     }
 
 
-def _told(atlas: Atlas) -> bool:
-    return (atlas.path / "diagnostics.parquet").exists()  # methods without controls of their own write none
-
-
 def _diagnostics(atlas: Atlas) -> dict[str, list[dict[str, Any]]]:
     """Single numbers, and curves as columns."""
-    if not _told(atlas):
-        return {"numbers": [], "curves": []}
     table = atlas.diagnostics.drop(columns="model")
     table = table[table["method"] != "attention"]
     single = table[table["place"].isna()].drop(columns="place")

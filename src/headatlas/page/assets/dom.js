@@ -40,6 +40,8 @@ function chance(value) {
 const signed = (value, digits = 3) => (value > 0 ? "+" : "") + show(value, digits);
 const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
 /** "a, b and c" */
 function listed(words) {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;

@@ -120,7 +120,7 @@ function crossed(test, rows) {
     cell: (task, other) => {
       if (other === OWN) return contrastCell(find(task, task, OWN));
       const [row, random] = ["top", "random"].map((control) => find(task, other, control));
-      return contrastCell(find(task, other, CONTRAST), row, random) ?? changeCell(row, random, task === other);
+      return contrastCell(find(task, other, CONTRAST), row, random) ?? changeCell(row, { random, strong: task === other });
     },
   });
   const words = test === "specificity" ? `Change of ${metric} when the heads of a row are switched off. A specific map hurts on its outlined diagonal only.`
@@ -134,12 +134,13 @@ const shift = (row, name = "value") => (row && finite(row[name].at(-1)) ? row[na
 const excludesZero = (low, high) => finite(low) && finite(high) && (low > 0 || high < 0);
 const reach = (low, high) => (finite(low) && finite(high) ? `${signed(low, 2)} to ${signed(high, 2)}` : null);
 
-/** A change from the intact model; what random heads do stands below it. */
-function changeCell(row, random, strong) {
+/** A change from the intact model, with what random heads do or its interval below it. */
+function changeCell(row, { random = null, strong = false, interval = false }) {
   const [value, low, high] = ["value", "low", "high"].map((name) => shift(row, name));
   if (value === null) return null;
+  const small = random ? `random ${signed(shift(random), 2)}` : interval ? reach(low, high) : null;
   return {
-    value, text: signed(value, 2), small: random ? `random ${signed(shift(random), 2)}` : null, strong, sure: excludesZero(low, high),
+    value, text: signed(value, 2), small, strong, sure: excludesZero(low, high),
     title: `${row.metric} ${show(row.baseline.at(-1), 3)} → ${show(row.value.at(-1), 3)}${reach(low, high) ? `, change ${reach(low, high)}` : ""}, ${plural(row.k.at(-1) ?? 0, "head")}`,
   };
 }
@@ -159,15 +160,7 @@ function changes(test, rows) {
   const place = (row) => (row.eval_task && row.eval_task !== row.task ? `${row.control}, ${row.eval_task}` : row.control);
   const table = matrix({
     rows: [...new Set(own.map((row) => row.task))], columns: [...new Set(own.map(place))], corner: "heads ↓  what was done →", label: `${test}: change of ${metric}`,
-    cell: (task, column) => {
-      const row = own.find((one) => one.task === task && place(one) === column);
-      if (!row) return null;
-      const [value, low, high] = ["value", "low", "high"].map((name) => shift(row, name));
-      return {
-        value, text: signed(value, 2), small: reach(low, high), sure: excludesZero(low, high),
-        title: `${metric} ${show(row.baseline[0], 3)} → ${show(row.value[0], 3)}, ${plural(row.k[0] ?? 0, "head")}`,
-      };
-    },
+    cell: (task, column) => changeCell(own.find((one) => one.task === task && place(one) === column), { interval: true }),
   });
   const strengths = rows.filter((row) => row.metric === "alpha").map((row) => `${row.task} ${show(row.value[0], 2)}`);
   const words = `Change of ${metric} from the intact model with its 95 % interval, on the task itself unless another is named. Bold: the interval excludes 0.` +

@@ -69,7 +69,6 @@ function betweenSeeds(atlas) {
   const method = (row) => row.first.slice(0, row.first.lastIndexOf(" "));
   const methods = [...new Set(rows.map(method))];
   const tasks = [...new Set(rows.map((row) => row.task))];
-  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
   return titled("Seed with seed", "mean over pairs of seeds", matrix({
     rows: methods, columns: tasks, most: 1, label: "Stability over seeds",
     cell: (name, task) => {
@@ -118,7 +117,7 @@ function reported(atlas) {
     const [tasks, metrics] = ["task", "metric"].map((name) => [...new Set(own.map((row) => row[name]))]);
     const values = (metric, task) => own.filter((row) => row.metric === metric && row.task === task).map((row) => row.value).filter(finite);
     const cell = (found) => make("td", { class: "number", title: found.length > 1 ? `${show(Math.min(...found), 3)} to ${show(Math.max(...found), 3)} over ${found.length} seeds` : null },
-      found.length ? show(found.reduce((sum, value) => sum + value, 0) / found.length, 3) : "–");
+      found.length ? show(mean(found), 3) : "–");
     return make("div", { class: "scroll" }, make("table", { class: "plain" }, make("thead", {}, make("tr", {}, make("th"), tasks.map((task) => make("th", { class: "number" }, task)))),
       make("tbody", {}, metrics.map((metric) => make("tr", {}, make("th", { scope: "row" }, `${method}: ${spoken(metric)}`), tasks.map((task) => cell(values(metric, task))))))));
   };

@@ -9,7 +9,7 @@ function duration(seconds) {
 
 function drawHeadline() {
   byId("headline").replaceChildren(...ATLASES.map((atlas) => {
-    const { run, model } = atlas;
+    const { run } = atlas;
     const mapped = atlas.tasks.filter((task) => task.mapped).length;
     const tests = [...new Set(atlas.evidence.map((row) => row.test))];
     const when = (run.finished ?? run.started ?? "").slice(0, 10);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks import ablation, forward, gates, page, probe, quick, start
-from headatlas.models import load
+from headatlas.model.loading import load
 
 ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run, "gates": gates.run}
 LONG = {"gates-plain": gates.against_plain}  # only when asked for by name

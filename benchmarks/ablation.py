@@ -6,9 +6,9 @@ import numpy as np
 import torch
 
 from benchmarks.clock import report, seconds
-from headatlas.heads import HeadModel
 from headatlas.methods.ablate import ablate_batch
-from headatlas.scoring import Encoder, make_batches
+from headatlas.model.heads import HeadModel
+from headatlas.run.scoring import Encoder, make_batches
 from headatlas.suites.cognitive import cognitive
 
 PROMPTS = 16

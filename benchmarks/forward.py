@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from benchmarks.clock import interleaved, report
-from headatlas.heads import HeadModel
+from headatlas.model.heads import HeadModel
 
 
 def run(model: HeadModel) -> None:

@@ -9,16 +9,16 @@ from pathlib import Path
 import torch
 
 from benchmarks.clock import interleaved, report, seconds
-from headatlas.cells import Runner
-from headatlas.heads import HeadModel
-from headatlas.mapping import PRESETS
-from headatlas.methods.gate import Gate
-from headatlas.methods.gate_cells import Kept, Wanted
-from headatlas.methods.gated_nll import TaskLoss, batches_of, mean_nll
-from headatlas.methods.work import Work
+from headatlas.methods.gate.cells import Kept, Wanted
+from headatlas.methods.gate.gate import Gate
+from headatlas.methods.gate.likelihood import TaskLoss, batches_of, mean_nll
+from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
-from headatlas.scoring import Encoder
+from headatlas.run.cells import Runner
+from headatlas.run.context import Work
+from headatlas.run.scoring import Encoder
 from headatlas.suites.cognitive import cognitive
+from headatlas.workflows.map import PRESETS
 
 LIMITS = {"Syntactic Understanding": 60, "Math Calculation": 120}  # seconds of a quick fit
 QUICK = Gate(**{**PRESETS["quick"].gate, "seeds": 1})  # type: ignore[arg-type]

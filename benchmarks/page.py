@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.clock import report
-from headatlas.browser import NAMES
-from headatlas.page import write_page
-from tests.page import synthetic
+from headatlas.views.page import write_page
+from headatlas.views.pdf import NAMES
+from tests.views.page import synthetic
 
 NEXT_FRAME = """async (press) => {
     document.querySelector(press).click();

@@ -9,14 +9,14 @@ from pathlib import Path
 import torch
 
 from benchmarks.clock import interleaved, report, seconds
-from headatlas.cells import Runner
-from headatlas.heads import HeadModel
-from headatlas.methods.features import Reading, read_batch
-from headatlas.methods.probe_data import ProbeData
-from headatlas.methods.probe_linear import fit_linear
-from headatlas.methods.work import Work
+from headatlas.methods.probe.data import ProbeData
+from headatlas.methods.probe.features import Reading, read_batch
+from headatlas.methods.probe.linear import fit_linear
+from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
-from headatlas.scoring import Encoder
+from headatlas.run.cells import Runner
+from headatlas.run.context import Work
+from headatlas.run.scoring import Encoder
 from headatlas.suites.cognitive import cognitive
 
 SHUFFLES = 20

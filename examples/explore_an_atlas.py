@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from headatlas import Atlas
-from headatlas.page import write_page
 from headatlas.patterns.agreement import agreement
+from headatlas.views.page import write_page
 
 
 def explore(folder: str | Path) -> Path:

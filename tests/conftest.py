@@ -25,7 +25,7 @@ def tiny_tasks(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def tiny_atlas(tmp_path_factory):
     """A finished atlas of the small model: attribution of all heads, ablation of some."""
-    from headatlas.mapping import map_heads
+    from headatlas.workflows.map import map_heads
 
     out = tmp_path_factory.mktemp("atlases") / "atlas"
     return map_heads(tiny.model(), tiny.suite(), out=out, at_chance=True, reporter=Reporter(quiet=True))

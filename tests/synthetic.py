@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from headatlas.atlas import Atlas, write_competence, write_diagnostics, write_evidence, write_run, write_scores
-from headatlas.competence import Competence
-from headatlas.methods.work import HeadMap
+from headatlas.atlas.reading import Atlas, write_competence, write_diagnostics, write_evidence, write_run, write_scores
+from headatlas.atlas.verdicts import AT_CHANCE, COMPETENT
+from headatlas.run.competence import Competence
+from headatlas.run.context import HeadMap
 from headatlas.stats import Summary, summarise
-from headatlas.verdicts import AT_CHANCE, COMPETENT
 
 
 @dataclass

@@ -10,7 +10,7 @@ import torch
 import transformers as hf
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from headatlas.heads import HeadModel
+from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite

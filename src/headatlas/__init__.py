@@ -12,36 +12,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headatlas.atlas import Atlas
+    from headatlas.atlas.reading import Atlas
     from headatlas.errors import HeadAtlasError
-    from headatlas.families import Family, alias, register_family
-    from headatlas.heads import HeadModel
-    from headatlas.mapping import map_heads as map
-    from headatlas.models import load
+    from headatlas.model.families import Family, alias, register_family
+    from headatlas.model.heads import HeadModel
+    from headatlas.model.loading import load
     from headatlas.patterns import Finding, find_patterns
-    from headatlas.report import write_report
     from headatlas.suites import load_suite
     from headatlas.suites.example import Example
     from headatlas.suites.suite import Suite
-    from headatlas.verifying import verify
+    from headatlas.views.report.report import write_report
+    from headatlas.workflows.map import map_heads as map
+    from headatlas.workflows.verify import verify
 
 # Imported when first used, so that `import headatlas` loads no torch.
 _PUBLIC = {
-    "Atlas": "headatlas.atlas:Atlas",
+    "Atlas": "headatlas.atlas.reading:Atlas",
     "Example": "headatlas.suites.example:Example",
-    "Family": "headatlas.families:Family",
+    "Family": "headatlas.model.families:Family",
     "Finding": "headatlas.patterns:Finding",
     "HeadAtlasError": "headatlas.errors:HeadAtlasError",
-    "HeadModel": "headatlas.heads:HeadModel",
+    "HeadModel": "headatlas.model.heads:HeadModel",
     "Suite": "headatlas.suites.suite:Suite",
-    "alias": "headatlas.families:alias",
+    "alias": "headatlas.model.families:alias",
     "find_patterns": "headatlas.patterns:find_patterns",
-    "load": "headatlas.models:load",
+    "load": "headatlas.model.loading:load",
     "load_suite": "headatlas.suites:load_suite",
-    "map": "headatlas.mapping:map_heads",
-    "register_family": "headatlas.families:register_family",
-    "verify": "headatlas.verifying:verify",
-    "write_report": "headatlas.report:write_report",
+    "map": "headatlas.workflows.map:map_heads",
+    "register_family": "headatlas.model.families:register_family",
+    "verify": "headatlas.workflows.verify:verify",
+    "write_report": "headatlas.views.report.report:write_report",
 }
 __version__ = "0.1.0"
 __all__ = ["Atlas", "Example", "Family", "Finding", "HeadAtlasError", "HeadModel", "Suite", "alias", "find_patterns", "load", "load_suite", "map", "register_family", "verify", "write_report"]  # fmt: skip # noqa: E501

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from headatlas.cells import Runner
-from headatlas.evidence.heads import Ranking
+from headatlas.evidence.choice import Ranking
 from headatlas.evidence.trial import Evidence, Settings, Trial
-from headatlas.heads import HeadModel
-from headatlas.methods.work import Work
-from headatlas.scoring import Encoder
+from headatlas.model.heads import HeadModel
+from headatlas.run.cells import Runner
+from headatlas.run.context import Work
+from headatlas.run.scoring import Encoder
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
 from tests import tiny

@@ -8,7 +8,7 @@ from headatlas.errors import HeadAtlasError
 from headatlas.evidence.hierarchy import STEP_TOKENS, hierarchy, take_apart, walk
 from headatlas.evidence.mask import INTACT
 from headatlas.evidence.trial import gates_without
-from headatlas.generation import _line_ends, cut
+from headatlas.run.generation import _line_ends, cut
 from headatlas.stats import bootstrap_mean
 from headatlas.suites import load_suite
 from headatlas.suites.example import Example

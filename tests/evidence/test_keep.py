@@ -5,7 +5,7 @@ import pytest
 
 from headatlas.evidence import keep as keep_module
 from headatlas.evidence.keep import _fractions, keep
-from headatlas.methods.baselines import Baselines
+from headatlas.run.baselines import Baselines
 from tests import tiny
 from tests.evidence.common import first, row, rows, trial, without
 

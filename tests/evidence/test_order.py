@@ -6,10 +6,10 @@ import torch
 
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.evidence.order import grid, matched_order, order_evidence
-from headatlas.methods.baselines import Baselines
-from tests.methods import planted_gates
+from headatlas.run.baselines import Baselines
 from tests.methods.common import work
-from tests.methods.planted_gates import HELPER, SABOTEUR
+from tests.methods.gate import planted_gates
+from tests.methods.gate.planted_gates import HELPER, SABOTEUR
 
 
 def scores(shape, **heads):

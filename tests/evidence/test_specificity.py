@@ -6,7 +6,7 @@ import torch
 
 from headatlas.evidence.mask import INTACT
 from headatlas.evidence.specificity import specificity
-from headatlas.methods.baselines import Baselines
+from headatlas.run.baselines import Baselines
 from headatlas.stats import bootstrap_mean
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite

@@ -7,7 +7,7 @@ import torch
 from headatlas.evidence import steer as steer_module
 from headatlas.evidence.steer import direction, push_batch, steer
 from headatlas.evidence.trial import SPLIT
-from headatlas.methods.features import Reading, collect
+from headatlas.methods.probe.features import Reading, collect
 from headatlas.suites.suite import Suite
 from tests import tiny
 from tests.evidence.common import hit, plain, row, rows, tokens, trial

@@ -7,7 +7,7 @@ import torch
 from headatlas.evidence import trial as trial_module
 from headatlas.evidence.mask import INTACT
 from headatlas.evidence.trial import SPLIT, Outcome, changes, gate_batch, gates_without, score_each
-from headatlas.methods.baselines import Baselines
+from headatlas.run.baselines import Baselines
 from headatlas.stats import bootstrap_mean
 from headatlas.suites.suite import Suite
 from tests import tiny

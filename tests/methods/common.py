@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from headatlas.cells import Runner
-from headatlas.heads import HeadModel
-from headatlas.methods.work import Work
+from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
-from headatlas.scoring import Encoder
+from headatlas.run.cells import Runner
+from headatlas.run.context import Work
+from headatlas.run.scoring import Encoder
 from tests import tiny
 
 

@@ -8,7 +8,7 @@ from headatlas.errors import HeadAtlasError
 from headatlas.methods import ablate
 from headatlas.methods.ablate import Ablate, ablate_batch
 from headatlas.methods.attribute import Attribute
-from headatlas.methods.baselines import Baselines
+from headatlas.run.baselines import Baselines
 from tests import tiny
 from tests.methods.common import work
 

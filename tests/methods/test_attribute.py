@@ -4,7 +4,7 @@ import torch
 
 from headatlas.methods.ablate import ablate_batch
 from headatlas.methods.attribute import Attribute, attribute_batch
-from headatlas.methods.baselines import Baselines
+from headatlas.run.baselines import Baselines
 from tests import tiny
 from tests.methods.common import work
 

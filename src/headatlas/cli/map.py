@@ -12,7 +12,7 @@ import typer
 from headatlas.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:
-    from headatlas.atlas import Atlas
+    from headatlas.atlas.reading import Atlas
 
 EPILOG = """\b
 Examples:
@@ -64,8 +64,8 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")] = False,
 ) -> None:
     """Measure what every head does for every task, and write an atlas."""
-    from headatlas.mapping import map_heads
     from headatlas.progress import Reporter
+    from headatlas.workflows.map import map_heads
 
     command = shlex.join(["headatlas", *sys.argv[1:]])
     try:
@@ -112,7 +112,7 @@ def _methods(
         return [name.strip() for name in named.split(",")] if named else None
     if not (keep and forget) or named:
         raise UsageError("--keep and --forget belong together, each with a task, and without --method.")
-    from headatlas.methods.contrast import Contrast
+    from headatlas.methods.gate.contrast import Contrast
 
     given: dict[str, Any] = {"strength": strength, "seeds": seeds}
     return [Contrast(keep=keep, forget=forget, **{key: value for key, value in given.items() if value is not None})]
@@ -125,7 +125,7 @@ def _options(**given: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _print(atlas: Atlas) -> None:
-    from headatlas.terminal import competence_table, plain_console, print_maps, probe_table
+    from headatlas.views.terminal import competence_table, plain_console, print_maps, probe_table
 
     console = plain_console()
     print_maps(console, atlas, atlas.tasks, None)

@@ -13,7 +13,7 @@ app = typer.Typer(help="List models at hand, fetch the bundled one.", no_args_is
 @app.command("list")
 def list_(json_: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False) -> None:
     """List the bundled model and what the Hugging Face cache holds."""
-    from headatlas import bundled
+    from headatlas.model import bundled
 
     rows = [{"name": bundled.NAME, "ready": bundled.is_complete(bundled.folder()), "where": str(bundled.folder())}]
     rows += [{"name": name, "ready": True, "where": where} for name, where in _cached()]
@@ -42,8 +42,8 @@ def fetch(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Fetch and convert the bundled model, so that it is there when the network is not."""
-    from headatlas import bundled
     from headatlas.errors import unknown
+    from headatlas.model import bundled
     from headatlas.progress import Reporter
 
     if name != bundled.NAME:

@@ -24,10 +24,10 @@ def run(
     import json
     from dataclasses import asdict
 
-    from headatlas.atlas import Atlas
-    from headatlas.page import write_page
+    from headatlas.atlas.reading import Atlas
     from headatlas.patterns import find_patterns
-    from headatlas.report import write_report
+    from headatlas.views.page import write_page
+    from headatlas.views.report.report import write_report
 
     opened = Atlas(atlas)
     findings = find_patterns(opened, method, seed=seed, draws=draws)
@@ -36,7 +36,7 @@ def run(
     page = write_page([opened, *beside], findings=[findings, *(second.findings for second in beside)])
     printed = None
     if pdf:
-        from headatlas.browser import print_pdf
+        from headatlas.views.pdf import print_pdf
 
         printed = print_pdf(page, opened.path / "report.pdf")
     if json_:

@@ -21,8 +21,8 @@ def run(
 
     Example: headatlas serve atlas --port 9000
     """
-    from headatlas.atlas import Atlas
-    from headatlas.server import serve
+    from headatlas.atlas.reading import Atlas
+    from headatlas.views.server import serve
 
     atlases = [Atlas(path) for path in (atlas, other) if path is not None]
     serve(atlases, [opened.findings for opened in atlases], host, port, open_browser=not no_open)

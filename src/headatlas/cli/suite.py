@@ -58,7 +58,7 @@ def check(
         return
     from rich.table import Table
 
-    from headatlas.terminal import plain_console
+    from headatlas.views.terminal import plain_console
 
     table = Table(*rows[0], box=None, pad_edge=False)
     for row in rows:
@@ -79,7 +79,7 @@ def audit(
     """
     from headatlas.progress import Reporter
     from headatlas.suites import load_suite
-    from headatlas.suites.audit import audit as run_audit
+    from headatlas.suites.audit.audit import audit as run_audit
 
     reporter = Reporter(quiet=json_)
     chosen = load_suite(suite, level)
@@ -92,7 +92,7 @@ def audit(
     from rich.table import Table
     from rich.text import Text
 
-    from headatlas.terminal import plain_console
+    from headatlas.views.terminal import plain_console
 
     colours = {"good": "green", "warning": "yellow", "bad": "red"}
     table = Table("verdict", "check", "task", box=None, pad_edge=False)
@@ -111,8 +111,8 @@ def audit(
 
 
 def _token_lengths(model: str, reporter: Reporter) -> dict[str, Callable[[Example], int]]:
-    from headatlas.models import load
-    from headatlas.scoring import Encoder
+    from headatlas.model.loading import load
+    from headatlas.run.scoring import Encoder
 
     encoder = Encoder(load(model, reporter=reporter))
 
@@ -135,8 +135,8 @@ def cogqa(file: Annotated[Path, typer.Argument(help="A CogQA JSON file.")], out:
 
     Example: headatlas suite import cogqa cogqa_train.json -o cogqa.jsonl
     """
-    from headatlas.suites.chain import chain_examples
-    from headatlas.suites.cogqa import read_cogqa
+    from headatlas.suites.chains.chain import chain_examples
+    from headatlas.suites.importers.cogqa import read_cogqa
 
     chains, report = read_cogqa(file)
     _write(out, [example for chain in chains for example in chain_examples(chain)])
@@ -154,7 +154,7 @@ def reasoning_gym(
 
     Example: headatlas suite import reasoning-gym basic_arithmetic -o sums.jsonl
     """
-    from headatlas.suites.procedural import read_reasoning_gym
+    from headatlas.suites.importers.procedural import read_reasoning_gym
 
     _write(out, read_reasoning_gym(name, n, seed))
 

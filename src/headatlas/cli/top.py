@@ -19,13 +19,13 @@ def run(
 
     Example: headatlas top atlas --task retrieval -k 5
     """
-    from headatlas.atlas import Atlas
+    from headatlas.atlas.reading import Atlas
 
     opened = Atlas(atlas)
     if json_:
         typer.echo(opened.table(task, method).head(k).to_json(orient="records", indent=2))
         return
-    from headatlas.terminal import plain_console, print_maps, top_table
+    from headatlas.views.terminal import plain_console, print_maps, top_table
 
     console = plain_console()
     table = top_table(opened, task, k, method)

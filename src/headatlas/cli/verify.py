@@ -46,7 +46,7 @@ def run(
 ) -> None:
     """Remove, keep, steer the heads that a map chose, and measure held-out examples."""
     from headatlas.progress import Reporter
-    from headatlas.verifying import verify
+    from headatlas.workflows.verify import verify
 
     try:
         tested = verify(
@@ -70,7 +70,7 @@ def run(
     if json_:
         typer.echo(tested.evidence[tested.evidence["method"] == chosen].to_json(orient="records", indent=2))
     elif not quiet:
-        from headatlas.terminal import evidence_tables, plain_console
+        from headatlas.views.terminal import evidence_tables, plain_console
 
         console = plain_console()
         for table in evidence_tables(tested, chosen):

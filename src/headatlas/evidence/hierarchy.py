@@ -14,14 +14,14 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from headatlas.cells import Cell, Result
 from headatlas.errors import HeadAtlasError
-from headatlas.evidence.heads import Heads
+from headatlas.evidence.choice import Heads
 from headatlas.evidence.mask import INTACT
 from headatlas.evidence.trial import Evidence, Outcome, Trial, changes, gates_without, score_each
-from headatlas.generation import answer
+from headatlas.run.cells import Cell, Result
+from headatlas.run.generation import answer
 from headatlas.stats import bootstrap_mean
-from headatlas.suites.chain import HIGH, LOW
+from headatlas.suites.chains.chain import HIGH, LOW
 from headatlas.suites.example import Example
 
 Planned = tuple[str, str, int | None, Heads]  # low-level function, control, draw, the heads that are removed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headatlas.evidence.heads import Heads
+from headatlas.evidence.choice import Heads
 from headatlas.evidence.trial import Evidence, Trial, changes
 from headatlas.stats import Array, expanded_percentiles, resamples
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headatlas.evidence.heads import Heads
+from headatlas.evidence.choice import Heads
 from headatlas.evidence.trial import Evidence, Trial, changes
 from headatlas.stats import Array, bootstrap_mean
 

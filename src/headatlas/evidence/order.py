@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.evidence.trial import Evidence, Trial
-from headatlas.methods.baselines import Baselines
-from headatlas.methods.gate_cells import Masks, held_out_nll
-from headatlas.methods.work import Work
-from headatlas.roles import OPEN, ROLES
+from headatlas.methods.gate.cells import Masks, held_out_nll
+from headatlas.methods.gate.roles import OPEN, ROLES
+from headatlas.run.baselines import Baselines
+from headatlas.run.context import Work
 from headatlas.stats import Array, bootstrap_mean
 
 MATCHED = "facilitation"  # the order whose layers the random orders follow

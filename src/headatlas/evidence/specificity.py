@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from headatlas.cells import Cell, Result
-from headatlas.evidence.heads import Heads
+from headatlas.evidence.choice import Heads
 from headatlas.evidence.mask import INTACT
 from headatlas.evidence.trial import SPLIT, Evidence, Trial, changes, gate_batch, gates_without
-from headatlas.scoring import Batch, Option, make_batches
+from headatlas.run.cells import Cell, Result
+from headatlas.run.scoring import Batch, Option, make_batches
 from headatlas.stats import Array, bootstrap_mean, expanded_percentiles, resamples
-from headatlas.suites.neutral import TASK as NEUTRAL
+from headatlas.suites.neutral.generate import TASK as NEUTRAL
 
 
 def specificity(trial: Trial) -> list[Evidence]:

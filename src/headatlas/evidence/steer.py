@@ -15,8 +15,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headatlas.cells import Cell, Result
-from headatlas.competence import score_cell
 from headatlas.evidence.trial import (
     FORWARD_TOKENS,
     SPLIT,
@@ -28,11 +26,13 @@ from headatlas.evidence.trial import (
     in_order,
     per_example,
 )
-from headatlas.heads import HeadModel
-from headatlas.methods.features import Reading, collect
-from headatlas.scoring import Batch
+from headatlas.methods.probe.features import Reading, collect
+from headatlas.model.heads import HeadModel
+from headatlas.run.cells import Cell, Result
+from headatlas.run.competence import score_cell
+from headatlas.run.scoring import Batch
 from headatlas.stats import Array
-from headatlas.suites.neutral import TASK as NEUTRAL
+from headatlas.suites.neutral.generate import TASK as NEUTRAL
 
 Plan = Mapping[str, Sequence[Tensor]]  # task: its interventions
 

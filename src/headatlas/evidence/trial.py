@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from headatlas.cells import Cell, Result
-from headatlas.evidence.heads import Heads, Ranking, matched
-from headatlas.heads import Baseline, HeadModel
+from headatlas.evidence.choice import Heads, Ranking, matched
 from headatlas.methods.ablate import FORWARD_TOKENS
-from headatlas.methods.baselines import Baselines
-from headatlas.methods.work import Work
-from headatlas.scoring import Batch, Encoder, make_batches
+from headatlas.model.heads import Baseline, HeadModel
+from headatlas.run.baselines import Baselines
+from headatlas.run.cells import Cell, Result
+from headatlas.run.context import Work
+from headatlas.run.scoring import Batch, Encoder, make_batches
 from headatlas.stats import Array, bootstrap_mean
 from headatlas.suites.example import Example
 

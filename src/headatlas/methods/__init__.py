@@ -9,8 +9,8 @@ from headatlas.errors import unknown
 METHODS = {
     "attribute": "headatlas.methods.attribute:Attribute",
     "ablate": "headatlas.methods.ablate:Ablate",
-    "probe": "headatlas.methods.probe:Probe",
-    "gate": "headatlas.methods.gate:Gate",
+    "probe": "headatlas.methods.probe.probe:Probe",
+    "gate": "headatlas.methods.gate.gate:Gate",
 }
 
 

@@ -10,13 +10,13 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from headatlas.cells import Cell, Result
 from headatlas.errors import UsageError
-from headatlas.heads import Baseline, HeadModel
 from headatlas.methods.attribute import Attribute
-from headatlas.methods.baselines import Baselines, check_baseline
-from headatlas.methods.work import Head, Measured, Work, to_map
-from headatlas.scoring import Batch
+from headatlas.model.heads import Baseline, HeadModel
+from headatlas.run.baselines import Baselines, check_baseline
+from headatlas.run.cells import Cell, Result
+from headatlas.run.context import Head, Measured, Work, to_map
+from headatlas.run.scoring import Batch
 from headatlas.stats import Array
 
 SPLIT = "choose"

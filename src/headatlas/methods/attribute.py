@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import torch
 
-from headatlas.cells import Cell, Result
-from headatlas.heads import Baseline, HeadModel
-from headatlas.methods.baselines import Baselines, check_baseline
-from headatlas.methods.work import Measured, Work, to_map
-from headatlas.scoring import Batch
+from headatlas.model.heads import Baseline, HeadModel
+from headatlas.run.baselines import Baselines, check_baseline
+from headatlas.run.cells import Cell, Result
+from headatlas.run.context import Measured, Work, to_map
+from headatlas.run.scoring import Batch
 from headatlas.stats import Array
 
 SPLIT = "fit"

@@ -15,14 +15,14 @@ import numpy as np
 from scipy.stats import norm
 
 from headatlas.errors import UsageError
-from headatlas.patterns import amounts, between, depth, methods, places
+from headatlas.patterns import across_tasks, amounts, depth, methods, position
 from headatlas.patterns.correction import FAMILIES, LEVEL, holm, max_t
 from headatlas.patterns.finding import Finding, Statement, Untested
 from headatlas.patterns.maps import TaskMap, read_maps
 from headatlas.patterns.nulls import Nulls
 
 if TYPE_CHECKING:
-    from headatlas.atlas import Atlas
+    from headatlas.atlas.reading import Atlas
 
 __all__ = ["Finding", "find_patterns"]
 
@@ -98,11 +98,11 @@ def _of_one(nulls: Nulls, kv_heads: int, holds: bool) -> list[Statement | Untest
     else:
         made.append(Untested("depth, spread, layers", found.task, "the map has one layer"))
     if many_heads:
-        made += places.neighbours(nulls, kv_heads)
+        made += position.neighbours(nulls, kv_heads)
     else:
         made.append(Untested("neighbours, kv groups", found.task, "every layer has one head"))
     if many_layers and many_heads:
-        made += [places.hot_spot(nulls), places.diagonal(nulls)]
+        made += [position.hot_spot(nulls), position.diagonal(nulls)]
     return made
 
 
@@ -126,9 +126,12 @@ def _of_several(
         return [Untested(kinds, found.task, f"fewer than {FEWEST} heads were measured for all tasks") for found in maps]
     rng = _rng(seed, method, measure)
     nulls = [Nulls(found, draws, _rng(seed, method, measure, found.task, "compared")) for found in kept]
-    made: list[Statement | Untested] = [between.shared(kept, draws, rng), *between.density_and_depth(nulls, rng)]
+    made: list[Statement | Untested] = [
+        across_tasks.shared(kept, draws, rng),
+        *across_tasks.density_and_depth(nulls, rng),
+    ]
     if all(found.noisy for found in kept):
-        made += between.specific(nulls)
+        made += across_tasks.specific(nulls)
     else:
         made += [Untested("specific heads", found.task, "the map has no standard errors") for found in kept]
     return made

@@ -15,7 +15,7 @@ from headatlas.patterns.maps import TaskMap, common, read_maps, seed_maps
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
-    from headatlas.atlas import Atlas
+    from headatlas.atlas.reading import Atlas
 
 FEWEST = 8  # heads below which a rank correlation says nothing
 COLUMNS = ["kind", "first", "second", "task", "heads", "correlation", "k", "shared", "expected", "p_value"]

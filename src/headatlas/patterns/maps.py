@@ -14,7 +14,7 @@ from headatlas.patterns.finding import Head
 from headatlas.stats import Array, q_values
 
 if TYPE_CHECKING:
-    from headatlas.atlas import Atlas
+    from headatlas.atlas.reading import Atlas
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from headatlas.patterns.words import signed
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
-    from headatlas.atlas import Atlas
+    from headatlas.atlas.reading import Atlas
 
 STRONGEST = 10  # heads of which it is said how many are the same
 DRAWS = 100  # a mean of rank correlations is so nearly normal that its spread is all that must be drawn

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from headatlas.suites import chains as chain_generator
 from headatlas.suites import cognitive as functions
-from headatlas.suites import neutral as neutral_generator
-from headatlas.suites.chain import chain_examples
+from headatlas.suites.chains import generate as chain_generator
+from headatlas.suites.chains.chain import chain_examples
+from headatlas.suites.neutral import generate as neutral_generator
 from headatlas.suites.suite import Suite
 
 

@@ -1,0 +1,1 @@
+"""Probing: which heads carry information about the task."""

@@ -1,0 +1,1 @@
+"""The language model and the one seam to its attention heads."""

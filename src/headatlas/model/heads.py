@@ -1,0 +1,348 @@
+"""The one seam to the attention heads: read, scale, replace or add to what each head writes.
+
+A head lives at the *input* of the attention out-projection: z of shape [batch, pos, head, head_dim]. The projection
+mixes the heads, so slicing its output would be silently wrong. Nothing outside this file touches a hook.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from headatlas.errors import HeadAtlasError
+from headatlas.model.families import Family, family_of
+
+# Takes the layer and z [batch, pos, head, head_dim]; returns what shall stand in its place, or None to leave it.
+Edit = Callable[[int, Tensor], Tensor | None]
+# What replaces a gated head, broadcastable to z: per layer, or one [layer, head, head_dim] tensor.
+Baseline = Mapping[int, Tensor] | Tensor
+
+
+# Entries of a configuration that say where a model comes from and not what it computes; weights carry their own dtype.
+PROVENANCE = ("_name_or_path", "architectures", "dtype", "transformers_version")
+
+
+class LayerInputs:
+    """The hidden states that entered each layer of one forward: `hidden[layer]` is [batch, pos, d_model]."""
+
+    def __init__(self) -> None:
+        self.hidden: list[Tensor] = []
+        self.tuples: list[int] = []  # length of the tuple a layer returns, 0 for a bare tensor
+
+
+class HeadModel:
+    """A causal language model of the transformers library, its tokenizer, and the seam to its heads.
+
+    The module is used as it is (put in eval mode); with no context manager active its logits are the same bits.
+    """
+
+    def __init__(self, module: nn.Module, tokenizer: Any = None, name: str | None = None, family: Family | None = None):
+        config = getattr(module, "config", None)
+        if config is None:
+            raise HeadAtlasError(
+                f"{type(module).__name__} has no .config; headatlas maps causal language models of transformers."
+            )
+        family = family or family_of(config)
+        text_config = config.get_text_config() if hasattr(config, "get_text_config") else config
+        self.module: Any = module.eval()
+        self.tokenizer = tokenizer
+        self.name = name or getattr(config, "_name_or_path", "") or type(module).__name__
+        self.model_type: str = config.model_type
+        self.layers = list(_descend(module, family.layers, self.model_type))
+        self.out_projections = [_descend(layer, family.out_projection, self.model_type) for layer in self.layers]
+        self.n_layers = len(self.layers)
+        self.n_heads: int = getattr(text_config, family.heads)
+        self.d_model: int = text_config.hidden_size
+        self.head_dim: int = getattr(text_config, family.head_dim, None) or self.d_model // self.n_heads
+        self.n_kv_heads: int = (
+            family.kv_heads(text_config)
+            if callable(family.kv_heads)
+            else getattr(text_config, family.kv_heads, None) or self.n_heads
+        )
+        self.context: int = getattr(text_config, "max_position_embeddings", None) or 1_000_000_000
+        self._check_layout()
+
+    def _check_layout(self) -> None:
+        for layer, projection in enumerate(self.out_projections):
+            width = _read_matrix(projection).shape[0]
+            if width != self.n_heads * self.head_dim:
+                raise HeadAtlasError(
+                    f"The out-projection of layer {layer} reads {width} values, but {self.n_heads} heads of "
+                    f"{self.head_dim} make {self.n_heads * self.head_dim}. The family registered for "
+                    f"{self.model_type!r} names the wrong module or configuration entries."
+                )
+        if self.module.get_output_embeddings() is None:
+            raise HeadAtlasError(f"{type(self.module).__name__} has no output embeddings: it is not a language model.")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(layers, heads)."""
+        return self.n_layers, self.n_heads
+
+    @property
+    def device(self) -> torch.device:
+        """Where input ids go; a dispatched model moves everything after that itself."""
+        embeddings = self.module.get_input_embeddings()
+        if embeddings.weight.is_meta:  # offloaded between calls; accelerate brings it to where it runs
+            return torch.device(embeddings._hf_hook.execution_device)
+        return embeddings.weight.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.module.get_input_embeddings().weight.dtype
+
+    def kv_group(self, head: int) -> int:
+        """The key-value head that a query head reads."""
+        return head // (self.n_heads // self.n_kv_heads)
+
+    def fingerprint(self) -> str:
+        """A hash of the configuration and of every weight as they are now. Refuses weights that are not finite."""
+        config = {key: value for key, value in self.module.config.to_dict().items() if key not in PROVENANCE}
+        digest = hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode())
+        for key, tensor in _weights(self.module).items():
+            if tensor.is_floating_point() and not torch.isfinite(tensor.sum(dtype=torch.float32)):
+                raise HeadAtlasError(
+                    f"The weight {key!r} of {self.name} holds NaN or infinite values; a map of it would mean nothing. "
+                    "Load the model again, or in another dtype."
+                )
+            digest.update(f"{key} {tensor.dtype} {tuple(tensor.shape)}".encode())
+            digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+        return digest.hexdigest()[:16]
+
+    def out_weight(self, layer: int) -> Tensor:
+        """W_O of one layer, split by head: [head, head_dim, d_model]; head h writes z_h @ out_weight(layer)[h]."""
+        return _read_matrix(self.out_projections[layer]).unflatten(0, (self.n_heads, self.head_dim))
+
+    def logits(self, ids: Tensor) -> Tensor:
+        """Logits for token ids [batch, pos]. Pad on the right: causal attention then never sees the padding."""
+        return self.module(input_ids=ids.to(self.device), use_cache=False).logits
+
+    def attention(self, ids: Tensor) -> tuple[Tensor, ...] | None:
+        """Attention weights of every layer [batch, head, query, key]; none if the module does not give them.
+
+        The kernels that are used otherwise never form them, so the module is switched to its plain ones meanwhile.
+        Some cannot be switched once they are made, and modules of other origin may not know the word.
+        """
+        usual = getattr(self.module.config, "_attn_implementation", None)
+        if usual != "eager" and not getattr(self.module, "_can_set_attn_implementation", lambda: False)():
+            return None
+        try:
+            if usual != "eager":
+                self.module.set_attn_implementation("eager")
+            found = self.module(input_ids=ids.to(self.device), use_cache=False, output_attentions=True).attentions
+        except (TypeError, AttributeError):
+            return None
+        finally:
+            if usual != "eager":
+                self.module.set_attn_implementation(usual)
+        told = found is not None and len(found) == self.n_layers and all(layer is not None for layer in found)
+        return tuple(found) if told else None
+
+    @contextmanager
+    def capture(
+        self, layers: Iterable[int] | None = None, keep: Edit | None = None, grad: bool = False
+    ) -> Iterator[dict[int, Tensor]]:
+        """Read z while the model runs: yields {layer: z [batch, pos, head, head_dim]}, filled by the forward.
+
+        With `grad`, z is part of the graph even though the weights are frozen: `torch.autograd.grad(loss, z[layer])`.
+        `keep` turns z into something smaller as it passes, so that nothing large is ever held.
+        """
+        seen: dict[int, Tensor] = {}
+
+        def read(layer: int, z: Tensor) -> Tensor | None:
+            if grad and not z.requires_grad:
+                z = z.detach().requires_grad_()
+            kept = keep(layer, z) if keep else z
+            if kept is not None:
+                seen[layer] = kept
+            return z if grad else None
+
+        with self._edit(read, range(self.n_layers) if layers is None else layers):
+            yield seen
+
+    @contextmanager
+    def gate(self, gates: Tensor, baseline: Baseline | None = None) -> Iterator[None]:
+        """Scale every head: z becomes g z + (1 - g) baseline (zero unless given).
+
+        `gates` is [layer, head], or [batch, layer, head] for a different mask in every row. A gate of 1 leaves the bits
+        of z as they are; layers whose gates are all 1 are not touched, unless the gates need gradients.
+        """
+        if gates.shape[-2:] != self.shape or gates.dim() not in (2, 3):
+            raise HeadAtlasError(
+                f"Gates of shape {tuple(gates.shape)} were given; {self.name} takes {self.shape} or (batch, "
+                f"{self.n_layers}, {self.n_heads})."
+            )
+
+        def scale(layer: int, z: Tensor) -> Tensor:
+            g = gates[..., layer, :].to(z.device, z.dtype)
+            g = g[..., :, None] if g.dim() == 1 else g[:, None, :, None]
+            scaled = g * z
+            return scaled if baseline is None else scaled + (1 - g) * baseline[layer].to(z.device, z.dtype)
+
+        if gates.requires_grad:
+            touched = list(range(self.n_layers))
+        else:
+            touched = (gates != 1).any(-1).reshape(-1, self.n_layers).any(0).nonzero().flatten().tolist()
+        with self._edit(scale, touched):
+            yield
+
+    @contextmanager
+    def patch(self, values: Mapping[int, Tensor], heads: Tensor | None = None) -> Iterator[None]:
+        """Put other values in the place of z: {layer: tensor broadcastable to [batch, pos, head, head_dim]}.
+
+        `heads` is a boolean mask [layer, head] or [batch, layer, head] of what is replaced; all heads of the layers
+        in `values` when absent.
+        """
+
+        def replace(layer: int, z: Tensor) -> Tensor:
+            new = values[layer].to(z.device, z.dtype)
+            if heads is None:
+                return new.expand_as(z)
+            chosen = heads[..., layer, :].to(z.device)
+            chosen = chosen[..., :, None] if chosen.dim() == 1 else chosen[:, None, :, None]
+            return torch.where(chosen, new, z)
+
+        with self._edit(replace, values):
+            yield
+
+    @contextmanager
+    def add(self, values: Mapping[int, Tensor]) -> Iterator[None]:
+        """Add to z: {layer: tensor broadcastable to [batch, pos, head, head_dim]}."""
+        with self._edit(lambda layer, z: z + values[layer].to(z.device, z.dtype), values):
+            yield
+
+    @contextmanager
+    def _edit(self, edit: Edit, layers: Iterable[int]) -> Iterator[None]:
+        """Run `edit` on z of the given layers; the hooks live exactly as long as the `with`."""
+
+        def hook_for(layer: int) -> Callable[[nn.Module, tuple[Tensor, ...]], tuple[Tensor, ...] | None]:
+            def hook(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+                new = edit(layer, args[0].unflatten(-1, (self.n_heads, self.head_dim)))
+                return None if new is None else (new.flatten(-2), *args[1:])
+
+            return hook
+
+        handles = []
+        try:
+            for layer in layers:
+                handles.append(self.out_projections[layer].register_forward_pre_hook(hook_for(layer)))
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    @contextmanager
+    def only_logits(self, rows: Tensor, positions: Tensor) -> Iterator[None]:
+        """Compute logits only at the given (row, position) pairs: `logits` then returns [pair, vocabulary]."""
+
+        def pick(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+            hidden = args[0]
+            return (hidden[rows.to(hidden.device), positions.to(hidden.device)], *args[1:])
+
+        handle = self.module.get_output_embeddings().register_forward_pre_hook(pick)
+        try:
+            yield
+        finally:
+            handle.remove()
+
+    @contextmanager
+    def record_inputs(self) -> Iterator[LayerInputs]:
+        """Keep the hidden states that enter each layer, for `start_at`."""
+        inputs = LayerInputs()
+
+        def keep(_: nn.Module, args: tuple[Tensor, ...], output: Any) -> None:
+            inputs.hidden.append(args[0])
+            inputs.tuples.append(len(output) if isinstance(output, tuple) else 0)
+
+        handles = []
+        try:
+            for layer in self.layers:
+                handles.append(layer.register_forward_hook(keep))
+            yield inputs
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    @contextmanager
+    def start_at(self, layer: int, inputs: LayerInputs, copies: int = 1) -> Iterator[None]:
+        """Skip the layers below `layer`: they pass their input through, and the last of them hands over what `inputs`
+        recorded for `layer`, repeated for `copies` of the batch. Masks and positions are still made by the model."""
+        below = self.layers[:layer]
+        own = [block.__dict__.get("forward") for block in below]
+        recorded = inputs.hidden[layer].repeat(copies, 1, 1)
+
+        def passing(size: int, replacement: Tensor | None) -> Callable[..., Any]:
+            def forward(hidden: Tensor, *_: Any, **__: Any) -> Any:
+                out = hidden if replacement is None else replacement
+                return (out, *[None] * (size - 1)) if size else out
+
+            return forward
+
+        try:
+            for depth, block in enumerate(below):
+                block.forward = passing(inputs.tuples[depth], recorded if depth == layer - 1 else None)
+            yield
+        finally:
+            _restore(below, own)
+
+    @contextmanager
+    def checkpointed(self) -> Iterator[None]:
+        """Keep only the inputs of the layers for a backward and compute the rest again in it: less memory, one forward
+        more, the same numbers. Forward and backward belong inside, and inside the `gate` that is differentiated.
+
+        The checkpoints of transformers work in training mode only, which would switch dropout on.
+        """
+        own = [block.__dict__.get("forward") for block in self.layers]
+
+        def again(forward: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda *args, **kwargs: checkpoint(forward, *args, use_reentrant=False, **kwargs)
+
+        try:
+            for block in self.layers:
+                block.forward = again(block.forward)
+            yield
+        finally:
+            _restore(self.layers, own)
+
+
+def _restore(blocks: Iterable[Any], own: Iterable[Callable[..., Any] | None]) -> None:
+    """Give blocks back the `forward` of their class, or the one they had been given."""
+    for block, forward in zip(blocks, own, strict=True):
+        if forward is None:
+            del block.forward
+        else:
+            block.forward = forward
+
+
+def _descend(module: nn.Module, path: str, model_type: str) -> Any:
+    found: Any = module
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise HeadAtlasError(
+                f"{type(module).__name__} has no {path!r} (missing: {part!r}), as the family registered for "
+                f"{model_type!r} says. Register the right paths with headatlas.register_family."
+            )
+        found = getattr(found, part)
+    return found
+
+
+def _read_matrix(projection: Any) -> Tensor:
+    """The out-projection as [heads * head_dim, d_model]; transformers' Conv1D (gpt2) stores it that way round."""
+    weight: Tensor = projection.weight
+    return weight if type(projection).__name__ == "Conv1D" else weight.T
+
+
+def _weights(module: nn.Module) -> dict[str, Tensor]:
+    weights = module.state_dict()
+    if any(tensor.is_meta for tensor in weights.values()):  # dispatched with some weights in main memory or on disk
+        from accelerate.utils.modeling import get_state_dict_offloaded_model
+
+        weights = get_state_dict_offloaded_model(module)
+    return weights

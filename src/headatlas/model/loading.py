@@ -1,0 +1,203 @@
+"""Names to models: the bundled one, a local folder, a GGUF file, a Hub id, or a module already in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import io
+import re
+import sys
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from headatlas.errors import HeadAtlasError, UsageError, unknown
+from headatlas.model import bundled
+from headatlas.model.heads import HeadModel
+from headatlas.progress import Reporter
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of <malloc.h>
+
+DTYPES = {"auto": "auto", "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+def load(
+    source: str | Path | nn.Module,
+    tokenizer: Any = None,
+    *,
+    dtype: str | torch.dtype | None = None,
+    device: str | None = None,
+    device_map: str | dict[str, Any] | None = None,
+    trust_remote_code: bool = False,
+    reporter: Reporter | None = None,
+) -> HeadModel:
+    """Load a causal language model and open the seam to its heads.
+
+    `source` is "smollm2" (bundled), a folder, a GGUF file, a Hub id, or a module (then with its tokenizer). The dtype
+    is float32 on a CPU and the model's own elsewhere. With `device_map`, placing is left to accelerate and `device` may
+    not be given. Code that comes with a model runs only with `trust_remote_code`.
+    """
+    if isinstance(source, nn.Module):
+        if tokenizer is None:
+            raise UsageError("A module was given without its tokenizer: headatlas.load(module, tokenizer).")
+        return HeadModel(source, tokenizer)
+    if device_map is not None and device is not None:
+        raise UsageError(f"Both device={device!r} and device_map={device_map!r} were given; give one of them.")
+    place = _device(device) if device_map is None else None
+    kwargs: dict[str, Any] = {
+        "dtype": _dtype(dtype, place),
+        "device_map": device_map,
+        "trust_remote_code": trust_remote_code,
+    }
+    reporter = reporter or Reporter()
+    module, tokenizer, name = _read(str(source), kwargs, reporter)
+    module.requires_grad_(False)
+    if place is not None:
+        module.to(place)
+        if place.type == "cpu":
+            _keep_freed_memory()
+    return HeadModel(module, tokenizer, name)
+
+
+def _read(source: str, kwargs: dict[str, Any], reporter: Reporter) -> tuple[nn.Module, Any, str]:
+    """Module, tokenizer and name of what `source` means; refuses before anything is loaded."""
+    path = bundled.fetch(reporter) if source == bundled.NAME else Path(source).expanduser()
+    if path.is_file():
+        if path.suffix.lower() != ".gguf":
+            raise UsageError(f"{path} is a file but not a GGUF file (.gguf). Give a GGUF file or a model folder.")
+        with reporter.spinner(f"Loading {path.name}"):
+            return *read_gguf(path, **kwargs), path.stem
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise UsageError(f"The folder {path} holds no model: there is no config.json in it.")
+        name = source if source == bundled.NAME else path.resolve().name
+        with reporter.spinner(f"Loading {name}"):
+            return *_pretrained(str(path), source, **kwargs), name
+    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", source):
+        raise UsageError(f"There is no folder or GGUF file {source!r}, and it cannot be a Hub id either.")
+    if "/" not in source and get_close_matches(source.casefold(), [bundled.NAME], cutoff=0.75):
+        raise unknown("model", source, [bundled.NAME, "a folder", "a GGUF file", "a Hub id such as org/name"])
+    with reporter.spinner(f"Loading {source}"):
+        return *_from_hub(source, kwargs), source
+
+
+def _from_hub(name: str, kwargs: dict[str, Any]) -> tuple[nn.Module, Any]:
+    """From the Hugging Face cache where it is there; the network is asked only when it is not."""
+    from huggingface_hub import constants, try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        cached = isinstance(try_to_load_from_cache(name, "config.json"), str)
+    except HFValidationError as error:
+        raise UsageError(f"{name!r} is no folder, no GGUF file and no Hub id: {error}") from None
+    if constants.HF_HUB_OFFLINE:
+        if not cached:
+            raise _offline(name, "HF_HUB_OFFLINE forbids to ask the Hub")
+        return _pretrained(name, name, local_files_only=True, **kwargs)
+    if cached:
+        with contextlib.suppress(HeadAtlasError):  # an interrupted download is completed below
+            return _pretrained(name, name, local_files_only=True, **kwargs)
+    _ask_hub(name)
+    return _pretrained(name, name, **kwargs)
+
+
+def _ask_hub(name: str) -> None:
+    """One short question before the download, because its own retries take half a minute without a network."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        HfApi().model_info(name, timeout=10)
+    except HfHubHTTPError as error:
+        status = error.response.status_code if error.response is not None else "no status"
+        raise HeadAtlasError(f"The Hub has no model {name!r} that you may read (it answered {status}).") from None
+    except Exception:  # every transport has its own family of connection errors
+        raise _offline(name, "the Hugging Face Hub did not answer") from None
+
+
+def _offline(name: str, found: str) -> HeadAtlasError:
+    return HeadAtlasError(
+        f"Cannot load {name!r}: it is no local folder or GGUF file, it is not in the Hugging Face cache, and {found}. "
+        f"Without a network use --model {bundled.NAME} (if fetched before), a local folder or a GGUF file."
+    )
+
+
+def _pretrained(location: str, name: str, **kwargs: Any) -> tuple[nn.Module, Any]:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer_kwargs = {key: kwargs[key] for key in ("trust_remote_code", "local_files_only") if key in kwargs}
+    with silence():
+        try:
+            module = AutoModelForCausalLM.from_pretrained(location, **kwargs)
+            return module, AutoTokenizer.from_pretrained(location, **tokenizer_kwargs)
+        except Exception as error:  # readers raise whatever a damaged or foreign file leads them into
+            raise _unreadable(name, error) from None
+
+
+def read_gguf(path: Path, **kwargs: Any) -> tuple[nn.Module, Any]:
+    """A GGUF file as a dequantised module and its tokenizer."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    with silence():
+        try:
+            module = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, **kwargs)
+            tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+        except Exception as error:
+            raise _unreadable(str(path), error) from None
+    # The weights are plain tensors now; transformers would refuse to save them as long as it calls them quantised.
+    module.hf_quantizer = None
+    module.config.__dict__.pop("quantization_config", None)
+    return module, tokenizer
+
+
+def _unreadable(name: str, error: Exception) -> HeadAtlasError:
+    reason = " ".join(str(error).split())[:300] or type(error).__name__
+    return HeadAtlasError(f"Cannot load the model {name!r}: {reason}")
+
+
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """transformers draws bars of its own and warns about things that do not concern our users."""
+    from transformers.utils import logging
+
+    level = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        logging.set_verbosity(level)
+
+
+def _keep_freed_memory() -> None:
+    """Let the process keep the buffers it frees. By default glibc hands large ones back to the kernel, which faults
+    them in again page by page at the next operation: a forward of 1,536 tokens is about a tenth faster without that."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):  # another C library has no mallopt
+            libc = ctypes.CDLL(None)
+            libc.mallopt(M_MMAP_THRESHOLD, 1 << 30)
+            libc.mallopt(M_TRIM_THRESHOLD, 1 << 30)
+
+
+def _device(name: str | None) -> torch.device:
+    if name is None:
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=name)
+        return torch.device(name)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        raise UsageError(f"The device {name!r} cannot be used on this machine. Try --device cpu.") from None
+
+
+def _dtype(dtype: str | torch.dtype | None, place: torch.device | None) -> Any:
+    if dtype is None:
+        return torch.float32 if place is not None and place.type == "cpu" else "auto"
+    if isinstance(dtype, torch.dtype):
+        return dtype
+    if dtype not in DTYPES:
+        raise unknown("dtype", dtype, DTYPES)
+    return DTYPES[dtype]

@@ -1,5 +1,0 @@
-"""The page of an atlas: one file to look at, without any network."""
-
-from headatlas.page.page import write_page
-
-__all__ = ["write_page"]

@@ -1,0 +1,1 @@
+"""What every measurement needs: tokenised batches, interventions, and cells that survive a crash."""

@@ -1,0 +1,1 @@
+"""Questions answered in several steps, each step one cognitive function."""

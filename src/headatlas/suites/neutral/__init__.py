@@ -1,0 +1,1 @@
+"""Continuing plain text: the control for heads that matter to everything."""

@@ -1,0 +1,81 @@
+"""The maps themselves: one panel a task, every head a cell."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from headatlas.atlas.verdicts import COMPETENT
+from headatlas.views.figures.scale import scale_ticks, scale_top, tick_step
+from headatlas.views.figures.style import BASE, SMALL, UNMEASURED, wrapped
+
+if TYPE_CHECKING:
+    from headatlas.atlas.reading import Atlas
+    from headatlas.stats import Array
+
+
+def draw_importance(atlas: Atlas, method: str | None = None) -> Figure:
+    """One panel a task, four in a row: |importance| of every head, layer 0 on top, one colour scale for all.
+
+    Tasks that the intact model cannot do are hatched; where they were not mapped there is nothing under the hatching.
+    """
+    method = atlas.choose_method(method)
+    mapped = set(atlas.tasks_of(method))
+    grids = {
+        task: np.abs(atlas.grid(task, method)) if task in mapped else np.full(atlas.shape, np.nan)
+        for task in atlas.verdicts
+    }
+    top, clipped = scale_top(np.concatenate([grid.ravel() for grid in grids.values()]))
+    columns = min(4, len(grids))
+    rows = math.ceil(len(grids) / columns)
+    layers, heads = atlas.shape
+    # Square cells where that gives readable panels; very narrow or wide ones are stretched.
+    ratio = min(max(heads / layers, 0.55), 1.8)
+    height = 2.5
+    width = height * ratio + 0.55
+    figure = Figure(figsize=(columns * width + 1.1, rows * (height + 0.65)), layout="constrained")
+    places = figure.add_gridspec(rows, columns)
+    panels = [figure.add_subplot(places[i // columns, i % columns]) for i in range(len(grids))]
+    images = [
+        _panel(panel, wrapped(task, width), grid, top)
+        for panel, (task, grid) in zip(panels, grids.items(), strict=True)
+    ]
+    for panel, verdict in zip(panels, atlas.verdicts.values(), strict=True):
+        if verdict != COMPETENT:
+            _hatch(panel, verdict)
+    bar = figure.colorbar(images[-1], ax=panels, fraction=0.03 if columns > 1 else 0.06, aspect=30, pad=0.025)
+    ticks = scale_ticks(top)
+    bar.set_ticks(ticks, labels=[f"{tick:.4f}" for tick in ticks[:-1]] + [f"{top:.4f}" + "+" * clipped])
+    bar.ax.set_title("Heads Importance", fontsize=BASE, pad=8, loc="left")  # to the right, clear of the panels
+    bar.outline.set_linewidth(0.6)
+    return figure
+
+
+def _panel(axes: Axes, title: str, grid: Array, top: float) -> Any:
+    colours = colormaps["viridis"].with_extremes(bad=UNMEASURED)
+    image = axes.imshow(grid, cmap=colours, vmin=0, vmax=top, aspect="auto", interpolation="nearest")
+    axes.set_title(title)
+    axes.set_xlabel("Head")
+    axes.set_ylabel("Layer")
+    layers, heads = grid.shape
+    axes.set_xticks(range(0, heads, tick_step(heads)))
+    axes.set_yticks(range(0, layers, tick_step(layers)))
+    return image
+
+
+def _hatch(axes: Axes, verdict: str) -> None:
+    left, right = axes.get_xlim()
+    bottom, top = axes.get_ylim()
+    axes.add_patch(
+        Rectangle(
+            (left, bottom), right - left, top - bottom, fill=False, hatch="///", edgecolor="#ffffffb0", linewidth=0
+        )
+    )
+    note = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": "none", "alpha": 0.9}
+    axes.text(0.5, 0.5, verdict, transform=axes.transAxes, ha="center", va="center", fontsize=SMALL, bbox=note)

@@ -1,0 +1,106 @@
+"""Write `report.html`: template, style, scripts and data in one file that asks nothing of the network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headatlas import __version__
+from headatlas.errors import UsageError
+from headatlas.files import write_bytes
+from headatlas.views.page.data import describe
+
+if TYPE_CHECKING:
+    from headatlas.atlas.reading import Atlas
+    from headatlas.patterns import Finding
+
+# In the order in which they build on each other; together they are one script.
+SCRIPTS = (
+    "dom", "data", "colour", "state", "panel", "maps", "pointer", "charts", "focus", "card", "overlap", "evidence",
+    "quality", "findings", "run", "download", "keys", "main",
+)  # fmt: skip
+STYLES = ("page", "maps", "parts")
+MOST = 2
+
+
+def write_page(
+    atlases: Sequence[Atlas], path: str | Path | None = None, findings: Sequence[Sequence[Finding]] = ()
+) -> Path:
+    """Write the page of one atlas, or of two side by side; by default `report.html` in the folder of the first.
+
+    `findings` holds one list for each atlas, such as `patterns.find_patterns(atlas)`; none are shown without it.
+    """
+    target = Path(path) if path is not None else atlases[0].path / "report.html"
+    write_bytes(target, render(atlases, findings).encode())
+    return target
+
+
+def render(
+    atlases: Sequence[Atlas], findings: Sequence[Sequence[Finding]] = (), downloads: Sequence[Sequence[str]] = ()
+) -> str:
+    """The page as text. `downloads` names the files of each atlas that a server offers beside it."""
+    if not 1 <= len(atlases) <= MOST:
+        raise UsageError(f"A page shows one atlas, or two side by side; {len(atlases)} were given.")
+    data: dict[str, Any] = {
+        "version": __version__,
+        "atlases": [
+            describe(
+                atlas,
+                findings[i] if i < len(findings) else (),
+                downloads[i] if i < len(downloads) else (),
+            )
+            for i, atlas in enumerate(atlases)
+        ],
+    }
+    names = " and ".join(dict.fromkeys(str(atlas.run["model"]["name"]) for atlas in atlases))
+    parts = {
+        "policy": policy(),
+        "title": html.escape(f"{names} · headatlas"),
+        "style": style(),
+        "script": script(),
+        "data": as_json(data),
+    }
+    # Split once: what is put in is never looked through for further marks.
+    pieces = _asset("page.html").split("%%")
+    return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
+
+
+def as_json(data: Any) -> str:
+    """JSON that is safe inside a script element: no `<`, `>` or `&`, and nothing outside ASCII."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+@cache
+def policy() -> str:
+    """The Content-Security-Policy: this script and this style, images made by the page, and nothing else."""
+    return (
+        f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(style())}'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def style() -> str:
+    return "\n" + "\n".join(_asset(f"{name}.css") for name in STYLES)
+
+
+@cache
+def script() -> str:
+    body = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
+    return f'\n(() => {{\n"use strict";\n{body}\n}})();\n'
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _asset(name: str) -> str:
+    return (files("headatlas.views.page") / "assets" / name).read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""report.md: what an atlas says, in Markdown."""

@@ -1,0 +1,154 @@
+"""The command line as a user meets it: in its own process, by exit code and by what is printed."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def run(*arguments, **changes):
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "COLUMNS": "200"} | changes
+    command = [sys.executable, "-m", "headatlas", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
+@pytest.mark.parametrize("code", ["import headatlas", "import headatlas.cli", "from headatlas import HeadAtlasError"])
+def test_importing_loads_nothing_heavy(code):
+    heavy = {"torch", "transformers", "pandas", "matplotlib", "rich"}
+    probe = f"{code}\nimport sys\nprint(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_help_loads_no_torch():
+    probe = "import sys; sys.argv = ['headatlas', 'map', '--help']\nfrom headatlas.cli import main\ntry:\n  main()\nexcept SystemExit:\n  print('torch' in sys.modules)"  # noqa: E501
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert "  headatlas map --suite tasks.jsonl --out mine     your tasks\n" in done.stdout
+    assert done.stdout.strip().endswith("False")
+
+
+def test_readers_of_an_atlas_need_no_torch():
+    readers = "headatlas.views.figures, headatlas.views.page, headatlas.views.report.report, headatlas.views.server"
+    probe = f"import sys, {readers}\nprint('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks):
+    out = tmp_path / "atlas"
+    made = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance")
+    assert made.returncode == 0, made.stderr
+    assert "What the intact model can do" in made.stdout
+    assert f"headatlas verify {out}" in made.stdout
+    assert str(out / "report.html") in made.stdout
+    assert "cells computed, 0 reused from an earlier run" in made.stderr
+    drawn = {"importance", "profiles", "elbow", "roles", "role_maps", "role_distributions", "gate_curves"}
+    assert {path.name for path in (out / "figures").iterdir()} == {f"{n}.{k}" for n in drawn for k in ("png", "svg")}
+
+    again = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance", "--json")
+    assert json.loads(again.stdout)["cells"]["computed"] == 0
+    assert again.stderr == ""
+
+    top = run("top", out, "--task", "colours", "-k", 3)
+    assert top.returncode == 0
+    assert "Colours: strongest heads by probe" in top.stdout
+    assert len([line for line in top.stdout.splitlines() if " to " in line]) == 3
+    rows = json.loads(run("top", out, "--task", "colours", "-k", 3, "--json").stdout)
+    assert [set(row) for row in rows] == [{"layer", "head", "value", "stderr", "p_value", "q_value", "low", "high"}] * 3
+
+    plotted = run("plot", out, "--method", "ablate", "--out", tmp_path / "figure.pdf")
+    assert plotted.returncode == 0
+    assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_heatmap_is_drawn_in_a_colour_terminal(tiny_atlas):
+    top = run(
+        "top", tiny_atlas.path, "--task", "colours", FORCE_COLOR="1", TERM="xterm-256color", COLORTERM="truecolor"
+    )
+    assert top.stdout.count("▀▀") == 4 * 2  # four heads, two lines of two layers
+    assert "|importance| by probe" in top.stdout
+    assert "▀" not in run("top", tiny_atlas.path, "--task", "colours").stdout
+
+
+def test_suite_commands(tiny_tasks):
+    assert "cognitive" in run("suite", "list").stdout
+    assert "cognitive" in json.loads(run("suite", "list", "--json").stdout)
+    checked = json.loads(run("suite", "check", tiny_tasks, "--json").stdout)
+    assert [row["task"] for row in checked["tasks"]] == ["Colours", "Numbers"]
+    assert all(row["fit"] + row["choose"] + row["evaluate"] == row["examples"] == 24 for row in checked["tasks"])
+
+
+def test_the_audit_gives_a_verdict_on_every_check(tiny_tasks, tiny_folder):
+    done = run("suite", "audit", tiny_tasks, "--model", tiny_folder)
+    assert done.returncode == 0, done.stderr
+    assert "prompt length in tokens" in done.stdout
+    checks = json.loads(run("suite", "audit", tiny_tasks, "--json").stdout)
+    assert {check["verdict"] for check in checks} <= {"good", "warning", "bad"}
+    assert f"{len(checks) + 2} checks:" in done.stdout
+
+
+def test_importing_writes_a_task_file_that_can_be_checked(tmp_path):
+    steps = [
+        {"subquestion": f"What is {i} and {j}?", "answer": f"it is {i + j}", "cognitive_skill": skill}
+        for j, skill in enumerate(["Retrieval", "Math Calculation", "Induction"])
+        for i in range(2)
+    ]
+    records = [{"question": f"Number {i}?", "answer": "x", "generated": steps} for i in range(6)]
+    (tmp_path / "cogqa.json").write_text(json.dumps(records))
+    done = run("suite", "import", "cogqa", tmp_path / "cogqa.json", "-o", tmp_path / "out.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "24 examples written" in done.stdout
+    assert "Induction 12" in done.stdout
+    checked = json.loads(run("suite", "check", tmp_path / "out.jsonl", "--json").stdout)
+    assert [row["examples"] for row in checked["tasks"]] == [12, 12]
+    missing = run("suite", "import", "cogqa", tmp_path / "none.json", "-o", tmp_path / "no.jsonl")
+    assert missing.returncode == 1
+    assert not (tmp_path / "no.jsonl").exists()
+
+
+def test_models_commands(tmp_path):
+    listed = run("models", "list", HEADATLAS_HOME=str(tmp_path), HF_HOME=str(tmp_path / "hf"))
+    assert listed.returncode == 0
+    assert "smollm2  not fetched yet" in listed.stdout
+    wrong = run("models", "fetch", "smollm3")
+    assert wrong.returncode == 2
+    assert "Did you mean 'smollm2'" in wrong.stderr
+
+
+def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, tiny_tasks):
+    """Exit code 2 for a bad request, 1 for something that failed; nothing is left behind."""
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text('{"id": "1"}\n')
+    (tmp_path / "empty.jsonl").write_text("")
+    (tmp_path / "model.gguf").write_bytes(b"GGUFnonsense")
+    (tmp_path / "folder").mkdir()
+    out = tmp_path / "out"
+    usual = ("--model", tiny_folder, "--suite", tiny_tasks, "--out", out)
+    cases = [
+        (1, "is at chance on every task", ("map", *usual)),
+        (2, "No such option", ("map", "--modle", "x")),
+        (2, "Did you mean 'smollm2'", ("map", "--model", "smollm", "--suite", tiny_tasks, "--out", out)),
+        (2, "holds no model", ("map", *usual, "--model", tmp_path / "folder")),
+        (1, "Cannot load the model", ("map", *usual, "--model", tmp_path / "model.gguf")),
+        (2, "cannot be a Hub id", ("map", *usual, "--model", "./no such folder")),
+        (1, "not in the Hugging Face cache", ("map", *usual, "--model", "nobody/nothing")),
+        (1, "line 1, field 'task': Field required", ("map", *usual, "--suite", broken)),
+        (1, "holds no examples", ("map", *usual, "--suite", tmp_path / "empty.jsonl")),
+        (2, "Did you mean 'Numbers'", ("map", *usual, "--task", "number")),
+        (2, "Did you mean 'attribute'", ("map", *usual, "--method", "atribute")),
+        (2, "Unknown dtype 'float31'", ("map", *usual, "--dtype", "float31")),
+        (2, "The device 'cuda:99' cannot be used", ("map", *usual, "--device", "cuda:99")),
+        (2, "give one of them", ("map", *usual, "--device", "cpu", "--device-map", "auto")),
+        (2, "is a file; give a folder", ("map", *usual, "--out", broken)),
+        (1, "There is no folder", ("top", tmp_path / "none", "--task", "x")),
+        (1, "is not an atlas", ("plot", tmp_path / "folder")),
+    ]
+    for code, message, arguments in cases:
+        done = run(*arguments)
+        assert done.returncode == code, (arguments, done.stderr)
+        assert message in done.stderr, (arguments, done.stderr)
+        assert "Traceback" not in done.stderr, (arguments, done.stderr)
+        assert done.stdout == ""
+        assert not (out / "scores.parquet").exists(), arguments

@@ -1,0 +1,302 @@
+"""The seam, on a small random model of every family."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from headatlas.errors import HeadAtlasError
+from headatlas.model.families import FAMILIES, Family, alias, family_of, register_family
+from headatlas.model.heads import HeadModel
+from tests import tiny
+
+IDS = torch.randint(3, tiny.VOCABULARY, (2, 9), generator=torch.Generator().manual_seed(1))
+
+
+@pytest.fixture(scope="module", params=tiny.FAMILIES)
+def model(request):
+    return tiny.model(request.param)
+
+
+def hook_count(module: nn.Module) -> int:
+    kinds = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
+    return sum(len(getattr(part, kind)) for part in module.modules() for kind in kinds)
+
+
+def own_forwards(module: nn.Module) -> int:
+    return sum("forward" in part.__dict__ for part in module.modules())
+
+
+@torch.no_grad()
+def test_nothing_gated_gives_the_same_bits(model):
+    plain = model.module(input_ids=IDS).logits
+    baseline = torch.randn(*model.shape, model.head_dim)
+    with model.capture(), model.gate(torch.ones(model.shape)), model.gate(torch.ones(2, *model.shape), baseline):
+        watched = model.logits(IDS)
+    gates = torch.ones(2, *model.shape, requires_grad=True)  # touches every layer, and still changes no bit
+    with torch.enable_grad(), model.gate(gates, baseline):
+        touched = model.logits(IDS)
+    assert torch.equal(plain, watched)
+    assert torch.equal(plain, touched)
+
+
+@torch.no_grad()
+def test_heads_sum_to_the_attention_output(model):
+    """Places: every head's own write, summed, and the bias give what the out-projection gives."""
+    for layer in range(model.n_layers):
+        projection = model.out_projections[layer]
+        outputs = []
+        handle = projection.register_forward_hook(lambda *args, outputs=outputs: outputs.append(args[2]))
+        with model.capture() as z:
+            model.logits(IDS)
+        handle.remove()
+        written = torch.einsum("bphd,hdm->bpm", z[layer], model.out_weight(layer))
+        if projection.bias is not None:
+            written = written + projection.bias
+        assert z[layer].shape == (2, 9, model.n_heads, model.head_dim)
+        torch.testing.assert_close(written, outputs[0], atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_gating_a_head_to_zero_is_zeroing_its_columns(model):
+    plain = model.logits(IDS)
+    for layer, head in ((0, 0), (1, 2), (2, model.n_heads - 1)):
+        gates = torch.ones(model.shape)
+        gates[layer, head] = 0
+        with model.gate(gates):
+            gated = model.logits(IDS)
+        weight = model.out_weight(layer)  # a view of the parameter
+        kept = weight[head].clone()
+        weight[head] = 0
+        edited = model.logits(IDS)
+        weight[head] = kept
+        torch.testing.assert_close(gated, edited, atol=1e-5, rtol=1e-5)
+        assert (gated - plain).abs().max() > 1e-3, "the head must matter, or this test could not fail"
+
+
+@torch.no_grad()
+def test_rows_carry_their_own_gates(model):
+    gates = torch.ones(2, *model.shape)
+    gates[0, 1, 1] = 0
+    gates[1, 2, 0] = 0.5
+    with model.gate(gates):
+        together = model.logits(IDS)
+    for row in range(2):
+        with model.gate(gates[row]):
+            alone = model.logits(IDS)
+        torch.testing.assert_close(together[row], alone[row], atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_patching_with_its_own_values_changes_nothing_and_with_others_replaces_them(model):
+    with model.capture() as z:
+        plain = model.logits(IDS)
+    with model.patch(dict(z)):
+        same = model.logits(IDS)
+    assert torch.equal(plain, same)
+    mask = torch.zeros(model.shape, dtype=torch.bool)
+    mask[1, 2] = True
+    with model.patch({1: torch.zeros(model.head_dim)}, mask):
+        patched = model.logits(IDS)
+    with model.gate(1 - mask.float()):
+        gated = model.logits(IDS)
+    torch.testing.assert_close(patched, gated, atol=1e-6, rtol=1e-6)
+    assert not torch.equal(plain, patched)
+
+
+@torch.no_grad()
+def test_adding_to_z_is_patching_with_the_sum(model):
+    with model.capture() as z:
+        plain = model.logits(IDS)
+    generator = torch.Generator().manual_seed(2)
+    for shape in ((2, 9, model.n_heads, model.head_dim), (model.n_heads, model.head_dim), (2, 1, 1, 1)):
+        extra = torch.randn(shape, generator=generator)
+        with model.add({1: extra}):
+            pushed = model.logits(IDS)
+        with model.patch({1: z[1] + extra}):
+            patched = model.logits(IDS)
+        assert torch.equal(pushed, patched)
+        assert (pushed - plain).abs().max() > 1e-3
+    with model.add({0: torch.zeros(model.head_dim), 2: torch.zeros(model.head_dim)}):
+        assert torch.equal(model.logits(IDS), plain)
+
+
+@torch.no_grad()
+def test_what_is_added_reaches_only_its_row_and_what_follows_its_position(model):
+    extra = torch.zeros(2, 9, model.n_heads, model.head_dim)
+    extra[1, 5, 2] = 1.0
+    plain = model.logits(IDS)
+    with model.add({1: extra}):
+        pushed = model.logits(IDS)
+    changed = (pushed - plain).abs().amax(-1) > 1e-5
+    assert not changed[0].any()
+    assert not changed[1, :5].any()
+    assert changed[1, 5]
+
+
+def test_gradients_flow_to_gates_and_to_z(model):
+    """d/dg at g = 1 is the sum of z . d/dz, and both agree with a finite difference (in float64, in small steps: the
+    router of a mixture of experts jumps)."""
+    exact = copy.deepcopy(model.module).double()
+    exact.config._experts_implementation = "eager"  # the fused one has no float64
+    model = HeadModel(exact)
+    gates = torch.ones(2, *model.shape, dtype=torch.float64, requires_grad=True)
+    with model.gate(gates), model.capture(grad=True) as z:
+        loss = model.logits(IDS).logsumexp(-1).sum()
+    by_gate, by_z = torch.autograd.grad(loss, [gates, z[1]])
+    torch.testing.assert_close(by_gate[:, 1], (z[1] * by_z).sum((1, 3)), atol=1e-5, rtol=1e-4)
+    step = torch.zeros(model.shape, dtype=torch.float64)
+    step[1, 2] = 1e-4
+    ends = []
+    for sign in (1, -1):
+        with torch.no_grad(), model.gate(1 + sign * step):
+            ends.append(model.logits(IDS).logsumexp(-1).sum())
+    numeric = (ends[0] - ends[1]) / 2e-4
+    assert numeric.item() == pytest.approx(by_gate[:, 1, 2].sum().item(), rel=0.02, abs=2e-3)
+
+
+@torch.no_grad()
+def test_starting_at_a_layer_gives_the_same_bits(model):
+    with model.record_inputs() as inputs:
+        plain = model.logits(IDS)
+    for layer in range(model.n_layers):
+        with model.start_at(layer, inputs):
+            resumed = model.logits(IDS)
+        assert torch.equal(plain, resumed)
+    with model.start_at(2, inputs, copies=3):
+        copied = model.logits(IDS.repeat(3, 1))
+    torch.testing.assert_close(copied, plain.repeat(3, 1, 1), atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_the_layers_below_really_are_skipped(model):
+    with model.record_inputs() as inputs:
+        model.logits(IDS)
+    other = torch.randint(3, tiny.VOCABULARY, IDS.shape)
+    with model.start_at(2, inputs):
+        resumed = model.logits(other)
+    torch.testing.assert_close(resumed, model.logits(IDS), atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_only_the_wanted_logits_are_computed(model):
+    rows, positions = torch.tensor([0, 1, 1]), torch.tensor([8, 2, 5])
+    full = model.logits(IDS)
+    with model.only_logits(rows, positions):
+        picked = model.logits(IDS)
+    assert picked.shape == (3, full.shape[-1])
+    torch.testing.assert_close(picked, full[rows, positions], atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_hooks_are_gone_afterwards_even_after_an_exception(model):
+    before = hook_count(model.module), own_forwards(model.module)
+    with model.record_inputs() as inputs:
+        model.logits(IDS)
+    everything = [
+        model.capture(),
+        model.gate(torch.zeros(model.shape)),
+        model.patch({0: torch.zeros(model.head_dim)}),
+        model.add({0: torch.ones(model.head_dim)}),
+        model.only_logits(torch.tensor([0]), torch.tensor([0])),
+        model.record_inputs(),
+        model.start_at(2, inputs),
+    ]
+    for context in everything:
+        with pytest.raises(RuntimeError, match="stop"), context:
+            model.logits(IDS)
+            raise RuntimeError("stop")
+    assert (hook_count(model.module), own_forwards(model.module)) == before
+
+
+@torch.no_grad()
+def test_capture_can_reduce_while_it_runs(model):
+    with model.capture(layers=[1], keep=lambda layer, z: z.sum((0, 1))) as sums:
+        model.logits(IDS)
+    assert list(sums) == [1]
+    assert sums[1].shape == (model.n_heads, model.head_dim)
+
+
+def test_kv_groups_divide_the_heads():
+    model = tiny.model("llama-grouped")
+    assert [model.kv_group(head) for head in range(4)] == [0, 0, 1, 1]
+    assert tiny.model("falcon-grouped").n_kv_heads == 2
+    assert tiny.model("falcon").n_kv_heads == 1
+    assert tiny.model("qwen3").head_dim == 16
+
+
+def test_gates_of_the_wrong_shape_are_refused():
+    model = tiny.model()
+    with (
+        pytest.raises(HeadAtlasError, match=r"Gates of shape \(4, 3\) were given; tiny-llama-grouped takes \(3, 4\)"),
+        model.gate(torch.ones(4, 3)),
+    ):
+        pass
+
+
+def test_an_unknown_architecture_says_how_to_register_it():
+    module = tiny.module()
+    module.config.model_type = "neverheard"
+    with pytest.raises(HeadAtlasError, match=r"'neverheard' is not known.*register_family\('neverheard'"):
+        HeadModel(module)
+    register_family("neverheard", Family("model.layers", "self_attn.o_proj"))
+    try:
+        assert HeadModel(module).shape == (3, 4)
+        register_family("neverheard", Family("model.layers", "self_attn.mixer"))
+        with pytest.raises(HeadAtlasError, match=r"no 'self_attn.mixer' \(missing: 'mixer'\)"):
+            HeadModel(module)
+        register_family("neverheard", Family("model.layers", "mlp.down_proj"))
+        with pytest.raises(HeadAtlasError, match="reads 48 values, but 4 heads of 8 make 32"):
+            HeadModel(module)
+    finally:
+        del FAMILIES["neverheard"]
+
+
+def test_an_alias_shares_a_layout():
+    alias("yi", like="llama")
+    try:
+        config = tiny.configs()["llama"]
+        config.model_type = "yi"
+        assert family_of(config) is FAMILIES["llama"]
+    finally:
+        del FAMILIES["yi"]
+    with pytest.raises(HeadAtlasError, match="Did you mean 'llama'"):
+        alias("yi", like="lama")
+
+
+def test_the_fingerprint_knows_every_weight():
+    one, same, other = tiny.model(), tiny.model(), tiny.model(seed=1)
+    assert one.fingerprint() == same.fingerprint() != other.fingerprint()
+    edited = tiny.model()
+    with torch.no_grad():
+        edited.out_projections[2].weight[3, 5] += 1e-4
+    assert edited.fingerprint != one.fingerprint
+
+
+def test_weights_that_are_not_finite_are_refused():
+    model = tiny.model()
+    with torch.no_grad():
+        model.out_projections[1].weight[0, 0] = float("nan")
+    with pytest.raises(HeadAtlasError, match=r"'model.layers.1.self_attn.o_proj.weight' of .* holds NaN"):
+        model.fingerprint()
+
+
+@torch.no_grad()
+def test_a_model_dispatched_by_accelerate_works_without_being_moved():
+    """Weights offloaded to main memory live on the meta device between calls."""
+    from accelerate import cpu_offload
+
+    plain = tiny.model()
+    offloaded = HeadModel(cpu_offload(tiny.module(), execution_device=torch.device("cpu")), tiny.tokenizer())
+    assert offloaded.module.model.layers[0].mlp.up_proj.weight.is_meta
+    assert offloaded.fingerprint() == plain.fingerprint()
+    gates = torch.ones(plain.shape)
+    gates[1, 1] = 0
+    with plain.gate(gates), offloaded.gate(gates):
+        assert torch.equal(plain.logits(IDS), offloaded.logits(IDS))
+    with offloaded.record_inputs() as inputs:
+        expected = offloaded.logits(IDS)
+    with offloaded.start_at(2, inputs):
+        assert torch.equal(offloaded.logits(IDS), expected)
+    assert torch.equal(offloaded.logits(IDS), expected)

@@ -1,0 +1,238 @@
+"""The page as it is read: on paper, on a small screen, with maps of some tasks only, from a finding to its heads."""
+
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from playwright.sync_api import expect
+
+from headatlas.atlas.reading import Atlas
+from headatlas.views.page import write_page
+from tests.views.page import synthetic
+from tests.views.page.test_browser import cell, chosen, hover, panel, press
+
+pytestmark = pytest.mark.browser
+
+SURE = 'nodes => nodes.filter(node => node.matches(".sure")).length'
+
+
+@pytest.fixture(scope="module")
+def partial(tmp_path_factory):
+    """An atlas whose gates cover two tasks only."""
+    made = synthetic.write_atlas(tmp_path_factory.mktemp("partial") / "atlas")
+    scores = pq.read_table(made.path / "scores.parquet")
+    gated = pc.is_in(scores["task"], value_set=pc.cast(["Inference", "Math Calculation"], scores["task"].type))
+    pq.write_table(scores.filter(pc.or_(pc.not_equal(scores["method"], "gate"), gated)), made.path / "scores.parquet")
+    return write_page([Atlas(made.path)])
+
+
+ON_PAPER = """() => {
+    const look = () => ({
+        theme: document.documentElement.dataset.theme,
+        folded: document.querySelectorAll("details:not([open])").length,
+        surface: getComputedStyle(document.querySelector("#run")).backgroundColor,
+        cells: [...document.querySelectorAll(".matrix td")].map((cell) => cell.style.background).join(),
+        fills: [...document.querySelectorAll(".cell")].map((cell) => cell.getAttribute("fill")).join(),
+    });
+    const before = look();
+    addEventListener("beforeprint", () => { window.printed = look(); });
+    window.again = () => ({ before, printed: window.printed, after: look() });
+    return before;
+}"""
+
+
+def test_paper_is_light_and_nothing_is_folded_away(look, report):
+    view = "method=attribute&sign=signed"
+    with look(report, view) as page:
+        page.wait_for_selector("#run dl")
+        expect(page.locator(".cell")).to_have_count(270 * 7)
+        light = page.evaluate(ON_PAPER)
+    with look(report, f"{view}&theme=dark") as page:
+        page.wait_for_selector("#run dl")
+        expect(page.locator(".cell")).to_have_count(270 * 7)
+        dark = page.evaluate(ON_PAPER)
+        assert dark["theme"] == "dark" and dark["folded"] > 2 and dark["cells"] != light["cells"]
+        page.pdf()
+        seen = page.evaluate("again()")
+        assert seen["printed"] == light | {"folded": 0}
+        page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+        assert page.locator("details[open]").count() == 0
+        page.wait_for_function("(cells) => again().after.cells === cells", arg=dark["cells"])
+
+
+def test_a_small_screen_is_not_scrolled_sideways(look, report):
+    with look(report, width=390, height=800) as page:
+        page.wait_for_selector("#run dl")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        columns = page.locator(".overlap").evaluate("node => getComputedStyle(node).gridTemplateColumns")
+        assert len(columns.split()) == 1
+
+
+BROKEN = """nodes => nodes.flatMap((node) => [...node.textContent.matchAll(/[A-Za-z]+/g)].filter((word) => {
+    const range = document.createRange();
+    range.setStart(node.firstChild, word.index);
+    range.setEnd(node.firstChild, word.index + word[0].length);
+    return range.getClientRects().length > 1 || node.scrollWidth > node.clientWidth;
+}).map((word) => word[0]))"""
+
+
+def test_words_of_columns_are_not_broken(look, report):
+    with look(report, width=800) as page:
+        page.wait_for_selector("#agreement .matrix")
+        heads = page.locator("#agreement .matrix thead th, #overlap .matrix thead th")
+        assert heads.count() > 14 and heads.evaluate_all(BROKEN) == []
+
+
+def test_numbers_of_another_view_do_not_stay(look, report):
+    with look(report) as page:
+        hover(page, "Retrieval", 3, 2)
+        page.keyboard.press("m")
+        assert page.locator("#tip").is_hidden()
+
+
+def test_a_drag_that_is_taken_away_ends(look, report):
+    with look(report) as page:
+        start, end = (cell(page, "Inference", *place).bounding_box() for place in ((10, 2), (12, 4)))
+        page.mouse.move(start["x"] + 3, start["y"] + 3)
+        page.mouse.down()
+        page.mouse.move(end["x"] + 3, end["y"] + 3, steps=3)
+        mark = panel(page, "Inference").locator(".drag")
+        assert mark.get_attribute("d")
+        page.evaluate("dispatchEvent(new PointerEvent('pointercancel'))")
+        assert mark.get_attribute("d") == ""
+        page.mouse.up()
+        assert chosen(page) == set()
+
+
+def test_a_task_alone_is_seen_from_its_top(look, report):
+    with look(report) as page:
+        page.locator("#run").scroll_into_view_if_needed()
+        page.keyboard.press("f")
+        top = page.evaluate("document.getElementById('maps').getBoundingClientRect().top")
+        assert page.evaluate("document.getElementById('toolbar').getBoundingClientRect().bottom") <= top < 200
+
+
+def test_tasks_without_a_map_of_the_method(look, partial):
+    with look(partial, "method=gate") as page:
+        assert page.locator("#pick-task option").all_inner_texts() == ["Inference", "Math Calculation"]
+        page.keyboard.press("ArrowDown")
+        assert page.locator("#live").inner_text().startswith("Inference: layer 0 head 0")
+        page.locator("#pick-k").fill("5")
+        assert len(chosen(page)) == 5
+        page.locator("#maps-title").click()
+        page.keyboard.press("]")
+        page.keyboard.press("f")
+        assert page.locator("#maps-title").inner_text() == "Math Calculation"
+        page.locator('[data-step="Retrieval"]').click()
+        assert page.locator("#focus .none").inner_text() == "not measured by gate"
+        assert page.locator("#pick-note").inner_text() == "Retrieval: not measured by gate."
+        press(page, "Method", "probe")
+        assert page.locator("#pick-note").inner_text() == "" and page.locator("#pick-task option").count() == 7
+
+
+def test_what_was_not_found_is_folded_by_kind(look, report):
+    with look(report) as page:
+        page.locator("#findings summary").first.click()
+        kinds = page.locator("#findings .unsupported > details")
+        assert kinds.evaluate_all("nodes => nodes.map(node => node.dataset.kind)") == ["clustering", "diagonal"]
+        kinds.first.locator("summary").click()
+        line = kinds.first.locator(".statement")
+        assert line.evaluate("node => getComputedStyle(node).textDecorationLine") == "none"
+
+
+def test_the_heads_of_a_finding_are_shown_on_its_maps(look, report):
+    with look(report, "task=Inference") as page:
+        page.locator("#findings .found .head").click()
+        assert chosen(page) == {"L12H3"}
+        assert page.locator('[aria-label="Method"] [aria-pressed="true"]').inner_text() == "ablate"
+        assert page.locator("#pick-task").input_value() == "Knowledge Recall"
+
+
+def test_tests_that_include_a_head_go_by_what_helps(look, report, atlas):
+    """A head that hurts most is among the strongest, but no test of the map takes it."""
+    table = atlas.table("Retrieval", "attribute")
+    worst = table.loc[table.value.idxmin()]
+    best = table.loc[table.value.idxmax()]
+    for row, held in ((worst, False), (best, True)):
+        with look(report, f"cell=L{int(row.layer)}H{int(row['head'])}") as page:
+            page.wait_for_selector("#card .ranks")
+            assert ("mask top 1 of Retrieval (attribute, place 1)" in page.locator("#card").text_content()) == held
+
+
+def test_contrasts_carry_their_intervals(look, report, atlas):
+    with look(report) as page:
+        page.wait_for_selector('#evidence [data-test="specificity"] td')
+        assert page.locator('#evidence [data-test="specificity"] th').all_inner_texts()[9] == "own minus others"
+        rows = atlas.evidence.query("method == 'attribute' and control == 'own minus others' and metric == 'logprob'")
+        last = page.locator('#evidence [data-test="specificity"] td:last-child')
+        assert last.evaluate_all(SURE) == ((rows.low > 0) | (rows.high < 0)).sum()
+        shown = last.first.inner_text().split()
+        first = rows.iloc[0]
+        expected = [first.value, first.low, first.high]
+        assert [float(shown[i].replace("−", "-")) for i in (0, 1, 3)] == pytest.approx(expected, rel=6e-2)
+        own = atlas.evidence.query("method == 'attribute' and test == 'hierarchy' and control == 'top minus random'")
+        cells = page.locator('#evidence [data-test="hierarchy"] td')
+        assert cells.evaluate_all(SURE) == ((own.low > 0) | (own.high < 0)).sum()
+        assert "to" in cells.first.inner_text() and "random" not in cells.first.inner_text()
+
+
+@pytest.mark.parametrize("view", ["evidence", "agreement&method=probe&k=4"])
+def test_an_address_leads_to_its_section(look, report, view):
+    section = view.split("&")[0]
+    landed = f"(() => {{ const at = document.getElementById('{section}').getBoundingClientRect().top;"
+    with look(report, view) as page:
+        page.wait_for_function(f"{landed} return document.querySelector('#run dl') && at > 0 && at < 200; }})()")
+        assert page.evaluate("location.hash") == f"#{view}"
+
+
+def test_the_address_names_the_section(look, report):
+    with look(report, "method=probe") as page:
+        page.locator(".masthead nav a", has_text="Evidence").click()
+        assert page.url.endswith("#evidence&method=probe")
+        press(page, "Method", "gate")
+        assert "#evidence&method=gate" in page.url
+
+
+def test_the_focus_stays_on_the_control(look, report):
+    focused = """() => { const own = document.activeElement;
+        const group = own.closest('[data-test]')?.dataset.test ?? own.closest('[role=group]')?.ariaLabel;
+        return [group, own.dataset.value]; }"""
+    with look(report) as page:
+        page.wait_for_selector("#run dl")
+        page.locator('.toolbar [data-value="probe"]').press("Enter")
+        assert page.evaluate(focused) == ["Method", "probe"]
+        page.keyboard.press("ArrowDown")
+        assert "cell=L0H0" in page.url
+        page.locator('#evidence [data-test="keep"], #evidence [data-test="specificity"]').last.locator(
+            '[data-value="accuracy"]'
+        ).press("Enter")
+        assert page.evaluate(focused) == ["specificity", "accuracy"]
+        page.locator('#evidence .section-head [data-value="attribute"]').press("Enter")
+        assert page.evaluate(focused) == ["Heads chosen by", "attribute"]
+
+
+def test_every_test_that_includes_a_head_is_named_once(look, report, atlas):
+    """The strongest head of a task is in all its tests; each stands there once, whatever its metrics."""
+    mean = np.mean([atlas.grid("Knowledge Recall", "probe", seed=seed) for seed in range(3)], axis=0)
+    layer, head = np.unravel_index(mean.argmax(), mean.shape)
+    with look(report, f"cell=L{layer}H{head}") as page:
+        page.wait_for_selector("#card .includes li")
+        lines = page.locator("#card .includes li").all_text_contents()
+        names = [line.split(":")[0] for line in lines]
+        assert len(set(names)) == len(names)
+        own = [name.split()[0] for name in names if "of Knowledge Recall (probe, place 1)" in name]
+        assert sorted(own) == ["hierarchy", "keep", "mask", "specificity", "steer"]
+        titles = page.locator("#card .ranks td[title]").evaluate_all("nodes => nodes.map(node => node.title)")
+        assert any(title.startswith(f"{mean.max():.3g}, rank ") for title in titles)
+
+
+def test_curves_begin_with_no_head(look, report, atlas):
+    with look(report) as page:
+        page.wait_for_selector('#evidence [data-test="mask"] figure')
+        titles = page.locator('#evidence [data-test="mask"] figure').first.locator(".dot title").all_text_contents()
+        assert [title for title in titles if ", heads switched off 0: " in title] == [
+            f"{name}, heads switched off 0: −1.6 (−1.6 to −1.6)" for name in ("lowest", "random", "top")
+        ]
+        keep = page.locator('#evidence [data-test="keep"]')
+        assert "random (range of 10 draws)" in keep.locator(".key").inner_text()
+        assert "random (20 draws)" in page.locator('#evidence [data-test="mask"] .key').inner_text()

@@ -1,0 +1,123 @@
+"""The server gives away the atlas it was given, to its own address, and nothing else."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+from fastapi.testclient import TestClient
+
+from headatlas.views.server import allowed_host, listen, make_app
+from tests.views.page import synthetic
+
+
+@pytest.fixture(scope="module")
+def atlas(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("server")
+    (folder / "secret.txt").write_text("secret")
+    made = synthetic.write_atlas(folder / "atlas", 6, 4)
+    (made.path / "figures").mkdir()
+    (made.path / "figures" / "importance.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (made.path / "cells").mkdir()
+    (made.path / "cells" / "a.safetensors").write_bytes(b"x")
+    (made.path / "figures" / "escape.png").symlink_to(folder / "secret.txt")
+    return made
+
+
+@pytest.fixture(scope="module")
+def client(atlas):
+    return TestClient(make_app([atlas]), base_url="http://127.0.0.1:8642", follow_redirects=False)
+
+
+def test_the_page_and_its_headers(client):
+    answer = client.get("/")
+    assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/html")
+    for name in ("x-content-type-options", "x-frame-options", "referrer-policy", "cross-origin-resource-policy"):
+        assert name in answer.headers
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
+    assert client.head("/").status_code == 200 and client.head("/").text == ""
+
+
+def test_files_of_the_atlas(client, atlas):
+    answer = client.get("/atlas/0/scores.parquet")
+    assert answer.content == (atlas.path / "scores.parquet").read_bytes()
+    assert "attachment" in answer.headers["content-disposition"]
+    figure = client.get("/atlas/0/figures/importance.svg")
+    assert figure.status_code == 200 and "sandbox" in figure.headers["content-security-policy"]
+    data = re.search(r'id="data">(.*?)</script>', client.get("/").text, re.S)[1]
+    assert "figures/importance.svg" in json.loads(data)["atlases"][0]["files"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/atlas/0/../secret.txt", "/atlas/0/%2e%2e/secret.txt", "/atlas/0/..%2fsecret.txt", "/atlas/0/%2fetc%2fpasswd",
+        "/atlas/0//etc/passwd", "/atlas/0/figures/../../secret.txt", "/atlas/0/figures/escape.png", "/atlas/0/",
+        "/atlas/0/cells/a.safetensors", "/atlas/0/.lock", "/atlas/1/scores.parquet", "/atlas/-1/scores.parquet",
+        "/atlas/0/scores.parquet%00.png", "/atlas/0/figures/..%5c..%5csecret.txt", "/docs", "/openapi.json",
+        "/secret.txt",
+    ],
+)  # fmt: skip
+def test_nothing_else(client, path):
+    answer = client.get(path)
+    assert answer.status_code in (404, 405)
+    assert "secret" not in answer.text and "root:" not in answer.text
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_only_reading(client, method):
+    answer = client.request(method, "/")
+    assert answer.status_code == 405 and answer.headers["allow"] == "GET, HEAD"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8642", "127.0.0.1.evil.example", "", "192.168.0.7"])
+def test_foreign_hosts_are_refused(client, host):
+    answer = client.get("/", headers={"host": host})
+    assert answer.status_code == 421 and "data" not in answer.text
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:99", "localhost:8642", "LOCALHOST", "[::1]:8642"])
+def test_own_hosts_are_answered(client, host):
+    assert client.get("/", headers={"host": host}).status_code == 200
+
+
+def test_on_all_networks_addresses_are_allowed_but_no_names():
+    assert allowed_host("192.168.0.7:8642", "0.0.0.0") and not allowed_host("evil.example:8642", "0.0.0.0")
+    assert allowed_host("lab.local:80", "lab.local")
+
+
+def test_a_taken_port_gives_a_free_one():
+    with listen("127.0.0.1", 0) as first:
+        taken = first.getsockname()[1]
+        with listen("127.0.0.1", taken) as second:
+            assert second.getsockname()[1] not in (0, taken)
+
+
+def test_the_command_serves_until_interrupted(atlas):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "headatlas", "serve", str(atlas.path), "--no-open", "--port", str(port)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ)
+        try:
+            address = process.stdout.readline().split()[0]
+            assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address) and f":{port}/" not in address
+            with urllib.request.urlopen(address, timeout=30) as answer:
+                assert b"headatlas" in answer.read(3000)
+            raw = http.client.HTTPConnection(address.split("/")[2], timeout=30)
+            raw.request("GET", "/atlas/0/../../secret.txt")  # as it is, where other clients tidy the path up first
+            assert raw.getresponse().status == 404
+            raw.close()
+        finally:
+            process.send_signal(signal.SIGINT)
+            code = process.wait(30)
+            process.stdout.close()
+    assert code == 0

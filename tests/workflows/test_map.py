@@ -1,0 +1,292 @@
+"""The whole way from a model and a suite to an atlas."""
+
+import functools
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from headatlas.atlas.reading import COMPETENCE, SCHEMA, SCORES, Atlas
+from headatlas.errors import HeadAtlasError
+from headatlas.methods.ablate import Ablate
+from headatlas.methods.attention import LOOKS
+from headatlas.methods.attribute import Attribute
+from headatlas.progress import Reporter
+from headatlas.suites.audit.audit import audit
+from headatlas.suites.example import Example
+from headatlas.suites.suite import Suite
+from headatlas.workflows import map as mapping
+from headatlas.workflows.map import map_heads
+from tests import tiny
+from tests.methods.common import work
+
+QUIET = Reporter(quiet=True)
+map_all = functools.partial(map_heads, at_chance=True, reporter=QUIET)  # a random model is at chance
+
+
+def test_the_tables_keep_their_contract(tiny_atlas):
+    assert pq.read_schema(tiny_atlas.path / "scores.parquet").equals(SCORES)
+    assert pq.read_schema(tiny_atlas.path / "competence.parquet").equals(COMPETENCE)
+    columns = "model method measure task seed layer head value stderr p_value q_value"
+    assert SCORES.names == columns.split()
+    counts = tiny_atlas.scores.groupby(["method", "task"]).size().to_dict()
+    # The probe has two measures, gates have five for each of three seeds.
+    sizes = {"attribute": 12, "ablate": 2, "probe": 24, "gate": 180}
+    assert counts == {(method, task): n for method, n in sizes.items() for task in ("Colours", "Numbers")}
+    tested = tiny_atlas.scores[tiny_atlas.scores["p_value"].notna()]
+    assert set(tested["method"]) == {"attribute", "ablate", "probe"}
+    assert (tested["q_value"] >= tested["p_value"] - 1e-12).all()
+
+
+def test_the_run_says_how_it_was_made(tiny_atlas):
+    run = json.loads((tiny_atlas.path / "run.json").read_text())
+    assert run["schema"] == SCHEMA
+    assert run["model"]["fingerprint"] == tiny.model().fingerprint()
+    assert (run["model"]["layers"], run["model"]["heads"], run["model"]["kv_heads"]) == (3, 4, 2)
+    assert run["suite"]["fingerprint"] == tiny.suite().fingerprint
+    assert run["settings"]["methods"]["ablate"] == {"baseline": "mean", "share": 0.1, "seeds": 1}
+    assert set(run["versions"]) >= {"torch", "transformers", "headatlas", "python"}
+    assert run["finished"]
+    assert run["cells"]["computed"] > 0
+    assert run["audit"] == [check.row() for check in audit(tiny.suite())]
+
+
+def test_the_atlas_says_where_heads_look(tiny_atlas):
+    looks = tiny_atlas.diagnostics.query("method == 'attention'")
+    assert looks.groupby("metric").size().to_dict() == dict.fromkeys(LOOKS, 12)
+    assert looks["value"].between(0, 1).all()
+
+
+def test_values_are_those_of_the_methods(tiny_atlas, tmp_path):
+    job = work(tmp_path)  # the preset's limit is above the size of this suite, so the splits are the same
+    for found in (*Attribute().measure(job).maps, *Ablate(share=0.1).measure(job).maps):
+        grid = tiny_atlas.grid(found.task, found.method)
+        measured = np.array(found.heads).T
+        np.testing.assert_array_equal(grid[measured[0], measured[1]], found.summary.mean)
+        assert np.isfinite(grid).sum() == len(found.heads)
+
+
+@torch.no_grad()
+def test_competence_is_forced_choice(tiny_atlas):
+    """Recomputed one option at a time, from plain logits."""
+    model, ids = tiny.model(), tiny.tokenizer()
+    for row in tiny_atlas.competence.itertuples():
+        hits, answers = [], []
+        for example in tiny.suite().of(row.task):
+            scores = []
+            for option in (example.answer, *example.distractors):
+                start, tokens = len(ids(example.prompt)["input_ids"]), ids(example.prompt + option)["input_ids"]
+                logprobs = model.module(input_ids=torch.tensor([tokens])).logits[0].log_softmax(-1)
+                scores.append(sum(logprobs[i - 1, tokens[i]].item() for i in range(start, len(tokens))))
+            hits.append(scores[0] == max(scores))
+            answers.append(scores[0])
+        assert row.items == row.kept == len(hits)
+        assert row.accuracy == pytest.approx(np.mean(hits))
+        assert row.logprob == pytest.approx(np.mean(answers), abs=1e-4)
+        assert row.chance == pytest.approx(1 / 3)
+        assert row.low < row.accuracy < row.high
+        assert row.verdict == ("competent" if row.low > row.chance else "not competent")
+
+
+def test_a_second_run_reuses_everything_and_changes_no_byte(tmp_path):
+    first = map_all(tiny.model(), tiny.suite(), out=tmp_path / "a")
+    content = (first.path / "scores.parquet").read_bytes()
+    second = map_all(tiny.model(), tiny.suite(), out=tmp_path / "a")
+    assert second.run["cells"]["computed"] == 0
+    assert second.run["cells"]["reused"] == first.run["cells"]["computed"] > 0
+    assert (second.path / "scores.parquet").read_bytes() == content
+
+
+def test_a_suite_is_audited_once_in_an_atlas(tmp_path, monkeypatch):
+    audited = []
+    monkeypatch.setattr(mapping, "audit", lambda suite: audited.append(suite.fingerprint) or [])
+    for suite in (tiny.suite(), tiny.suite(), tiny.suite(18)):
+        map_all(tiny.model(), suite, ["attribute"], out=tmp_path / "a")
+    assert audited == [tiny.suite().fingerprint, tiny.suite(18).fingerprint]
+
+
+def test_a_changed_setting_gives_new_cells_and_only_its_own_scores(tmp_path):
+    out = tmp_path / "a"
+    mean = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", out=out)
+    zero = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", baseline="zero", out=out)
+    assert zero.run["cells"]["computed"] > 0
+    assert len(zero.scores) == len(mean.scores)
+    alone = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", baseline="zero", out=tmp_path / "b")
+    assert (out / "scores.parquet").read_bytes() == (alone.path / "scores.parquet").read_bytes()
+    assert not np.allclose(mean.scores["value"], zero.scores["value"])
+
+
+def test_another_model_shares_no_cell(tmp_path):
+    map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a")
+    other = map_all(tiny.model(seed=1), tiny.suite(), ["attribute"], out=tmp_path / "a")
+    assert other.run["cells"]["reused"] == 0
+
+
+def test_two_processes_do_not_write_one_atlas(tmp_path):
+    from filelock import FileLock
+
+    (tmp_path / "a").mkdir()
+    map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a")
+    with FileLock(tmp_path / "a" / ".lock"), pytest.raises(HeadAtlasError, match="Another process is writing"):
+        map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a")
+
+
+def examples(count: int, groups: int, **changes):
+    return Suite(
+        "s",
+        tuple(
+            Example(
+                **{"id": str(i), "task": "t", "prompt": f"item {i} is", "answer": " red", "group": str(i % groups)}
+                | changes
+            )
+            for i in range(count)
+        ),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("suite", "options", "message"),
+    [
+        (examples(30, 1), {}, r"has 1 group\(s\) and cannot be split"),
+        (examples(40, 5), {}, "Task 't' has fewer than 2 groups in its"),
+        (examples(5, 5), {}, "Task 't' has 5 examples; a map needs at least 12"),
+        (examples(30, 10, prompt="the key is " * 60), {}, "context holds 128"),
+        (tiny.suite(), {"limit": 3}, "--limit 3 was asked for; it must be at least 12"),
+        (tiny.suite(), {"seeds": 0}, "--seeds 0 was asked for; it must be at least 1"),
+        (tiny.suite(), {"methods": ["ablat"]}, r"Unknown method 'ablat'. Did you mean 'ablate'\?"),
+        (tiny.suite(), {"methods": ["ablate", "ablate"]}, "The method 'ablate' was asked for twice"),
+        (tiny.suite(), {"methods": []}, "No method was asked for"),
+        (tiny.suite(), {"preset": "fast"}, "Unknown preset 'fast'"),
+        (tiny.suite(), {"tasks": ["Colour"]}, "Did you mean 'Colours'"),
+        (tiny.suite(), {"chat": True}, "has no chat template"),
+        (tiny.suite(), {"baseline": "mode"}, "Unknown baseline 'mode'"),
+    ],
+)
+def test_bad_requests_are_refused_before_anything_is_written(tmp_path, suite, options, message):
+    with pytest.raises(HeadAtlasError, match=message):
+        map_all(tiny.model(), suite, out=tmp_path / "a", **options)
+    assert not (tmp_path / "a").exists()
+
+
+def test_nan_weights_are_refused_before_anything_is_written(tmp_path):
+    model = tiny.model()
+    with torch.no_grad():
+        model.out_projections[0].weight[0, 0] = float("nan")
+    with pytest.raises(HeadAtlasError, match="holds NaN or infinite values"):
+        map_all(model, tiny.suite(), out=tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "letters.txt").write_text("dear all")
+    with pytest.raises(HeadAtlasError, match="is not empty and not an atlas"):
+        map_all(tiny.model(), tiny.suite(), out=tmp_path)
+    with pytest.raises(HeadAtlasError, match="is a file; give a folder"):
+        map_all(tiny.model(), tiny.suite(), out=tmp_path / "letters.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["letters.txt"]
+
+
+def test_reading_what_is_not_an_atlas_says_so(tmp_path):
+    with pytest.raises(HeadAtlasError, match="There is no folder"):
+        Atlas(tmp_path / "none")
+    with pytest.raises(HeadAtlasError, match="is not an atlas: there is no run.json"):
+        Atlas(tmp_path)
+    (tmp_path / "run.json").write_text('{"schema": 99}')
+    with pytest.raises(HeadAtlasError, match="has schema version 99; this headatlas reads version 1"):
+        Atlas(tmp_path)
+    (tmp_path / "run.json").write_text('{"schema": ')
+    with pytest.raises(HeadAtlasError, match="cannot be read as the description of an atlas"):
+        Atlas(tmp_path)
+    (tmp_path / "run.json").write_text('{"schema": 1, "asked": {"command": "headatlas map"}}')
+    with pytest.raises(HeadAtlasError, match="is not finished: it has no scores.parquet. Continue it with: headatlas"):
+        _ = Atlas(tmp_path).scores
+
+
+def test_the_strongest_heads_come_first_with_their_interval(tiny_atlas):
+    table = tiny_atlas.table("colours", "attribute")
+    assert list(table["value"].abs()) == sorted(table["value"].abs(), reverse=True)
+    assert ((table["low"] < table["value"]) & (table["value"] < table["high"])).all()
+    # The interval and the p-value are the same statement.
+    excludes_zero = (table["low"] > 0) | (table["high"] < 0)
+    assert (excludes_zero == (table["p_value"] < 0.05)).all()
+
+
+def test_the_most_complete_map_is_shown_unless_another_is_asked_for(tiny_atlas):
+    assert tiny_atlas.choose_method() == "probe"  # gates have no importance, and ablation measured only some heads
+    assert tiny_atlas.choose_method("ablate") == "ablate"
+    with pytest.raises(HeadAtlasError, match="Unknown method in this atlas 'sense'"):
+        tiny_atlas.choose_method("sense")
+
+
+def test_a_task_at_chance_is_mapped_only_on_request(tmp_path):
+    with pytest.raises(HeadAtlasError, match="is at chance on every task.*--at-chance"):
+        map_heads(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a", reporter=QUIET)
+    named = map_heads(tiny.model(), tiny.suite(), ["attribute"], tasks=["Numbers"], out=tmp_path / "b", reporter=QUIET)
+    assert named.tasks == ["Numbers"]
+    assert named.verdicts == {"Numbers": "not competent"}
+
+
+def test_only_known_items_are_mapped_when_asked_for(tmp_path):
+    """As many as the model gets right, and then another map."""
+    whole = map_all(tiny.model(), tiny.suite(96), ["attribute"], preset="paper", out=tmp_path / "a")
+    known = map_all(tiny.model(), tiny.suite(96), ["attribute"], preset="paper", known_only=True, out=tmp_path / "b")
+    for before, after in zip(whole.competence.itertuples(), known.competence.itertuples(), strict=True):
+        assert after.accuracy == before.accuracy
+        assert after.kept == round(before.accuracy * before.items) < before.kept == 96
+    assert not np.allclose(whole.scores["value"], known.scores["value"])
+
+
+def test_too_few_known_items_are_said_so(tmp_path):
+    with pytest.raises(HeadAtlasError, match="knows too few items"):
+        map_all(tiny.model(), tiny.suite(18), ["attribute"], known_only=True, out=tmp_path / "a")
+    assert map_all(tiny.model(), tiny.suite(18), ["attribute"], out=tmp_path / "b").tasks  # all items are enough
+
+
+def test_a_changed_model_in_memory_is_measured_anew(tmp_path):
+    model = tiny.model()
+    before = map_all(model, tiny.suite(), ["attribute"], out=tmp_path / "a")
+    values = before.scores["value"].copy()
+    with torch.no_grad():
+        model.out_weight(1)[2] = 0
+    after = map_all(model, tiny.suite(), ["attribute"], out=tmp_path / "a")
+    assert after.run["cells"]["reused"] == 0
+    assert not np.allclose(values, after.scores["value"])
+
+
+def test_tasks_that_differ_in_case_keep_their_own_numbers(tmp_path):
+    atlas = map_all(tiny.model(), tiny.suite(tasks=("math", "Math")), ["attribute"], out=tmp_path / "a")
+    assert not np.allclose(atlas.grid("math"), atlas.grid("Math"))
+    assert tiny.suite(tasks=("math", "Math")).only(["Math"]).tasks == ("Math",)
+
+
+def test_a_map_that_is_complete_only_over_all_tasks_together_is_not_complete(tmp_path):
+    tasks = tuple(f"Task {i}" for i in range(10))
+    atlas = map_all(tiny.model(), tiny.suite(tasks=tasks), ["attribute", "ablate"], out=tmp_path / "a")
+    ablated = atlas.scores[atlas.scores["method"] == "ablate"]
+    assert len(ablated[["layer", "head"]].drop_duplicates()) > len(ablated) / len(tasks)
+    assert atlas.choose_method() == "attribute"
+
+
+def test_any_task_name_can_be_mapped_and_drawn(tmp_path):
+    name = r"solve $\foo$ [red] 'x' </script>"
+    atlas = map_all(tiny.model(), tiny.suite(tasks=(name,)), ["attribute"], out=tmp_path / "a")
+    assert atlas.tasks == [name]
+    assert (atlas.path / "figures" / "importance.png").exists()
+
+
+def test_a_task_without_distractors_is_judged_by_exact_match_against_the_commonest_answer(tmp_path):
+    bare = Suite("bare", tuple(e.model_copy(update={"distractors": ()}) for e in tiny.suite(96).examples))
+    atlas = map_all(tiny.model(), bare, ["attribute"], preset="paper", out=tmp_path / "a")
+    for row in atlas.competence.itertuples():
+        assert row.accuracy == row.exact
+        assert row.chance == pytest.approx(1 / 8)
+        assert np.isnan(row.margin)
+        assert row.verdict == "not competent"
+
+
+def test_a_folder_that_a_killed_run_only_locked_can_be_used(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / ".lock").touch()
+    assert map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a").run["finished"]

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from headatlas.errors import HeadAtlasError
-from headatlas.views.figures.gates import draw_gate_curves, draw_order, draw_sweep, gate_curves
+from headatlas.views.figures.gates import draw_gate_curves, draw_order, gate_curves
 from headatlas.views.figures.roles import (
     draw_role_distributions,
     draw_role_maps,
@@ -160,16 +160,3 @@ def test_order_shows_changes_with_their_intervals():
     assert len(curves) == 4 and len(axes.collections) == 3
     with pytest.raises(HeadAtlasError, match="no ablation in the order of roles"):
         draw_order(pd.DataFrame(rows).assign(test="mask"))
-
-
-def test_sweep_shows_shares_and_likelihoods():
-    table = {"facilitation": 0.2, "irrelevance": 0.7, "interference": 0.1, "full_nll": 1.0, "plus_binary_nll": 0.8, "minus_binary_nll": 1.2}  # fmt: skip # noqa: E501
-    rows = [
-        {"task": "Math", "seed": 0, "strength": strength, "measure": measure, "value": value}
-        for strength in (0.01, 0.1)
-        for measure, value in table.items()
-    ]
-    left, right = draw_sweep(pd.DataFrame(rows)).axes
-    assert [line.get_label() for line in left.lines] == ["Facilitation", "Irrelevance", "Interference"]
-    assert left.get_xscale() == right.get_xscale() == "log"
-    np.testing.assert_allclose(right.lines[1].get_ydata(), [0.8, 0.8])

@@ -1,4 +1,4 @@
-"""headatlas maps what every attention head of a language model is for, and proves it.
+"""headatlas maps what every attention head of a language model is for, and tests it.
 
 >>> import headatlas as ha
 >>> model = ha.load("smollm2")
@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
     from headatlas.errors import HeadAtlasError
     from headatlas.model.families import Family, alias, register_family
     from headatlas.model.heads import HeadModel
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Imported when first used, so that `import headatlas` loads no torch.
 _PUBLIC = {
-    "Atlas": "headatlas.atlas.reading:Atlas",
+    "Atlas": "headatlas.atlas.atlas:Atlas",
     "Example": "headatlas.suites.example:Example",
     "Family": "headatlas.model.families:Family",
     "Finding": "headatlas.patterns:Finding",

@@ -20,10 +20,10 @@ def locked(out: Path) -> Iterator[None]:
         lock.acquire()
     except Timeout:
         raise HeadAtlasError(
-            f"Another process is writing the atlas {out}. Wait for it or choose another --out."
+            f"Another process is writing the atlas {out}. Wait for it, or choose another `out`."
         ) from None
     except OSError as error:
-        raise HeadAtlasError(f"Cannot use the folder {out}: {error.strerror}. Choose another with --out.") from None
+        raise HeadAtlasError(f"Cannot use the folder {out}: {error.strerror}. Choose another `out`.") from None
     try:
         yield
     finally:

@@ -1,26 +1,31 @@
-"""Interventions that test a map on examples that had no part in making it: names to `module:function`."""
+"""Interventions that test a map on examples that had no part in making it, by name.
+
+Each test is one class that declares itself in `info`; a new one is a file and a line here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-from typing import Any
+from headatlas.evidence.base import EvidenceTest
+from headatlas.registry import Registry
 
-from headatlas.errors import unknown
+TESTS: Registry[type[EvidenceTest]] = Registry(
+    "test",
+    {
+        "mask": "headatlas.evidence.mask:Mask",
+        "keep": "headatlas.evidence.keep:Keep",
+        "specificity": "headatlas.evidence.specificity:Specificity",
+        "hierarchy": "headatlas.evidence.hierarchy:Hierarchy",
+        "steer": "headatlas.evidence.steer:Steer",
+        "order": "headatlas.evidence.order:Order",
+    },
+)
 
-TESTS = {
-    "mask": "headatlas.evidence.mask:mask",
-    "keep": "headatlas.evidence.keep:keep",
-    "specificity": "headatlas.evidence.specificity:specificity",
-    "hierarchy": "headatlas.evidence.hierarchy:hierarchy",
-    "steer": "headatlas.evidence.steer:steer",
-    "order": "headatlas.evidence.order:order",
-}
 
+def register_test(test: type[EvidenceTest]) -> type[EvidenceTest]:
+    """Add an evidence test: a class with `info` and `run`. It then takes part in `verify`, report, page and help.
 
-def test_function(name: str) -> Callable[..., Any]:
-    """The function behind a test's name: it takes a `Trial` and returns a list of `Evidence`."""
-    if name not in TESTS:
-        raise unknown("test", name, TESTS)
-    module, function = TESTS[name].split(":")
-    return getattr(import_module(module), function)
+    >>> @register_test
+    ... class Mine(EvidenceTest): ...
+    """
+    TESTS.register(test.info.name, test)
+    return test

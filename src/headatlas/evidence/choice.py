@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from headatlas.run.context import Head
+from headatlas.atlas.records import Head
 from headatlas.stats import Array, elbow
 
 Heads = frozenset[Head]
+INTACT: Heads = frozenset()  # no head is removed
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The measured heads of a map: `strongest` by value (those that help the task most first), `weakest` by size."""
+    """The measured heads of a map: `first` in the order of their rank, `weakest` by the size of their value."""
 
-    strongest: tuple[Head, ...]
+    first: tuple[Head, ...]
     weakest: tuple[Head, ...]
     elbow: int
 
     @classmethod
-    def of(cls, grid: Array) -> Ranking:
-        """From a map [layer, head]; heads that were not measured are NaN and take no part."""
+    def from_map(cls, ranked: Sequence[Head], grid: Array) -> Ranking:
+        """From the heads in the order of their rank, and their values [layer, head]; NaN was not measured."""
         heads = [(int(layer), int(head)) for layer, head in np.argwhere(np.isfinite(grid))]
         values = np.array([grid[head] for head in heads])
-        strongest = np.argsort(-values, kind="stable")
-        weakest = np.argsort(np.abs(values), kind="stable")
-        return cls(tuple(heads[i] for i in strongest), tuple(heads[i] for i in weakest), elbow(values))
+        by_size = np.argsort(np.abs(values), kind="stable")
+        return cls(tuple(ranked), tuple(heads[i] for i in by_size), elbow(values))
 
     def top(self, k: int) -> Heads:
-        return frozenset(self.strongest[:k])
+        return frozenset(self.first[:k])
 
     def lowest(self, k: int) -> Heads:
         return frozenset(self.weakest[:k])
@@ -49,7 +49,7 @@ def matched(chosen: Collection[Head], shape: tuple[int, int], rng: np.random.Gen
         drawn.update(free[layer][i] for i in order)
         missing += [layer] * (count - len(order))
     for layer in missing:
-        others = [head for own in free.values() for head in own if head not in drawn]
+        others = [head for layer_heads in free.values() for head in layer_heads if head not in drawn]
         if not others:
             break
         nearest = min(abs(other - layer) for other, _ in others)

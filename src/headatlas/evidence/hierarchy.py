@@ -7,169 +7,159 @@ follow. High-level steps are scored by the log-probability of the right answer a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import torch
 
-from headatlas.errors import HeadAtlasError
-from headatlas.evidence.choice import Heads
-from headatlas.evidence.mask import INTACT
-from headatlas.evidence.trial import Evidence, Outcome, Trial, changes, gates_without, score_each
-from headatlas.run.cells import Cell, Result
-from headatlas.run.generation import answer
-from headatlas.stats import bootstrap_mean
-from headatlas.suites.chains.chain import HIGH, LOW
-from headatlas.suites.example import Example
+from headatlas.atlas.declarations import Control, TestInfo
+from headatlas.atlas.records import Evidence
+from headatlas.evidence.base import EvidenceTest
+from headatlas.evidence.chain_steps import Steps, take_apart
+from headatlas.evidence.choice import INTACT, Heads
+from headatlas.run.outcomes import Outcome
+from headatlas.stats import Array, bootstrap_mean
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from headatlas.evidence.trial import Trial
+    from headatlas.run.cells import Cell, Result
 
 Planned = tuple[str, str, int | None, Heads]  # low-level function, control, draw, the heads that are removed
 
-STEP_TOKENS = 16  # of the model's own answer to a step
+STEP_TOKENS = 16  # of the model's answer to a step
 
 
-@dataclass(frozen=True)
-class Steps:
-    """A chain taken apart: its steps as examples, and what stands in a prompt between an answer and the next one."""
-
-    examples: tuple[Example, ...]
-    joints: tuple[str, ...]
-
-    def prompt(self, own: Sequence[str]) -> str:
-        """The prompt of the step after the given answers."""
-        text = self.examples[0].prompt
-        for answered, joint in zip(own, self.joints, strict=False):
-            text += answered + joint
-        return text
-
-
-def take_apart(examples: Iterable[Example]) -> list[Steps]:
-    """The chains of a suite, in the order of their names."""
-    chains: dict[str, list[Example]] = defaultdict(list)
-    for example in examples:
-        if example.chain is not None and example.step is not None:
-            chains[example.chain].append(example)
-    return [_steps(name, sorted(own, key=lambda e: e.step or 0)) for name, own in sorted(chains.items())]
-
-
-def _steps(name: str, examples: list[Example]) -> Steps:
-    numbers = [example.step for example in examples]
-    if numbers != list(range(len(numbers))):
-        missing = sorted(set(range(max(n or 0 for n in numbers) + 1)) - {n for n in numbers if n is not None})
-        found = ", ".join(map(str, numbers))
-        what = f"step {missing[0]} is missing" if missing else "a step stands there twice"
-        raise HeadAtlasError(f"Chain {name!r} has the steps {found}: {what}. Steps count from 0, each once.")
-    joints = []
-    for before, after in pairwise(examples):
-        begin = before.prompt + before.answer
-        if not after.prompt.startswith(begin):
-            raise HeadAtlasError(
-                f"Chain {name!r}: the prompt of step {after.step} does not begin with the prompt and the answer of "
-                f"step {before.step}, so the model's own answer cannot be put into it."
-            )
-        joints.append(after.prompt[len(begin) :])
-    return Steps(tuple(examples), tuple(joints))
-
-
-def hierarchy(trial: Trial) -> list[Evidence]:
+class Hierarchy(EvidenceTest):
     """Low x high: top heads of each low-level function removed, each high-level function measured; random controls."""
-    lows = [task for task in trial.tasks if task in LOW]
-    apart = [steps for steps in take_apart(trial.chains) if any(example.task in HIGH for example in steps.examples)]
-    if not lows or not apart:
-        missing = "chains with high-level steps" if lows else f"map of {', '.join(LOW[:-1])} or {LOW[-1]}"
-        trial.work.runner.reporter.say(f"No test of the hierarchy: there is no {missing}.")
-        return []
-    sizes = {task: len(trial.rankings[task].top(trial.settings.k)) for task in lows}
-    plan: list[Planned] = [("", "intact", None, INTACT)]
-    for task in lows:
-        plan.append((task, "top", None, trial.rankings[task].top(sizes[task])))
-        drawn = trial.draws(task, sizes[task], trial.settings.few_draws)
-        plan += [(task, "random", draw, heads) for draw, heads in enumerate(drawn)]
-    outcomes, groups = _run(trial, apart, [heads for *_, heads in plan], lows)
-    found = []
-    for high, outcome in outcomes.items():
-        for metric, (values, level, low, up) in changes(outcome, outcome[:1], groups[high]).items():
-            for i, (task, control, draw, _) in enumerate(plan[1:], start=1):
-                row = (metric, float(values[i]), level, float(low[i]), float(up[i]), sizes[task], draw)
-                found.append(Evidence("hierarchy", task, high, control, *row))
+
+    info: ClassVar[TestInfo] = TestInfo(
+        name="hierarchy",
+        title="Do later steps need the heads of earlier ones?",
+        summary="removes low-level heads through whole chains and measures high-level steps",
+        question="Do high-level steps fail when the heads of a low-level function are removed from the whole chain?",
+        shape="matrix",
+        axis="heads removed",
+        controls=(
+            Control(name="top", meaning="the first heads of the low-level function's map"),
+            Control(name="random", meaning="as many random heads of the same layers"),
+        ),
+        figures=("hierarchy",),
+    )
+
+    def run(self, trial: Trial) -> list[Evidence]:
+        lows = [task for task in trial.tasks if task in trial.low_level]
+        high = set(trial.high_level)
+        chains = [steps for steps in take_apart(trial.chains) if any(e.task in high for e in steps.examples)]
+        if not lows or not chains:
+            missing = "chains with high-level steps" if lows else "map of a task that the suite calls low-level"
+            trial.context.say(f"No test of the hierarchy: there is no {missing}.")
+            return []
+        plan: list[Planned] = [("", "intact", None, INTACT)]
         for task in lows:
-            found += _against_random(task, high, plan, outcome, groups[high], sizes[task])
-    return found
+            plan.append((task, "top", None, trial.top(task)))
+            drawn = trial.draws(task, len(trial.top(task)), trial.settings.few_draws)
+            plan += [(task, "random", draw, heads) for draw, heads in enumerate(drawn)]
+        outcomes, groups = _outcomes(trial, chains, [heads for *_, heads in plan], lows)
+        planned = [
+            (task, {"control": control, "k": len(heads), "draw": draw}) for task, control, draw, heads in plan[1:]
+        ]
+        rows: list[Evidence] = []
+        for eval_task, outcome in outcomes.items():
+            rows += self.level_rows(outcome, groups[eval_task], eval_task, planned)
+            for task in lows:
+                rows += self._against_random(task, eval_task, plan, outcome, groups[eval_task])
+        return rows
+
+    def _against_random(
+        self, task: str, eval_task: str, plan: Sequence[Planned], outcome: Outcome, groups: list[str]
+    ) -> Iterator[Evidence]:
+        top = next(i for i, (low, control, *_) in enumerate(plan) if (low, control) == (task, "top"))
+        drawn = [i for i, (low, control, *_) in enumerate(plan) if (low, control) == (task, "random")]
+        for metric, values in outcome.metrics.items() if drawn else ():
+            difference = values[top] - values[drawn].mean(0)
+            low, high = bootstrap_mean(difference, groups)
+            yield self.row(
+                task, eval_task, "top", metric, float(difference.mean()), 0.0, float(low), float(high),
+                len(plan[top][3]), compared_with="random",
+            )  # fmt: skip
 
 
-def _against_random(
-    task: str, high: str, plan: Sequence[Planned], outcome: Outcome, groups: list[str], k: int
-) -> Iterator[Evidence]:
-    top = next(i for i, (own, control, *_) in enumerate(plan) if (own, control) == (task, "top"))
-    drawn = [i for i, (own, control, *_) in enumerate(plan) if (own, control) == (task, "random")]
-    for metric, values in outcome.metrics.items() if drawn else ():
-        difference = values[top] - values[drawn].mean(0)
-        low, up = bootstrap_mean(difference, groups)
-        row = (metric, float(difference.mean()), 0.0, float(low), float(up), k)
-        yield Evidence("hierarchy", task, high, "top minus random", *row)
-
-
-def _run(
+def _outcomes(
     trial: Trial, chains: Sequence[Steps], sets: Sequence[Heads], lows: Sequence[str]
 ) -> tuple[dict[str, Outcome], dict[str, list[str]]]:
     """Per high-level function: the outcome of every set of heads, and the groups of the steps."""
-    work = trial.work
     baseline = _baseline(trial, lows)
     cells = [_cell(trial, steps, sets, baseline, lows) for steps in chains]
-    scores: dict[str, list[tuple[np.ndarray, np.ndarray]]] = defaultdict(list)
+    logprobs: dict[str, list[Array]] = defaultdict(list)
+    hits: dict[str, list[Array]] = defaultdict(list)
     groups: dict[str, list[str]] = defaultdict(list)
-    for steps, result in zip(chains, work.runner.run("Hierarchy", cells), strict=True):
-        for place, example in enumerate(e for e in steps.examples if e.task in HIGH):
-            scores[example.task].append((result["logprob"][:, place], result["hit"][:, place]))
+    for steps, result in zip(chains, trial.context.runner.run("Hierarchy", cells), strict=True):
+        high = [example for example in steps.examples if example.task in trial.high_level]
+        for i, example in enumerate(high):
+            logprobs[example.task].append(result["logprob"][:, i])
+            hits[example.task].append(result["hit"][:, i])
             groups[example.task].append(example.group)
     outcomes = {
-        task: Outcome(np.stack([a for a, _ in scores[task]], 1), np.stack([b for _, b in scores[task]], 1))
-        for task in HIGH
-        if task in scores
+        task: Outcome(np.stack(logprobs[task], 1), np.stack(hits[task], 1))
+        for task in trial.high_level
+        if task in groups
     }
     return outcomes, groups
 
 
-def _baseline(trial: Trial, lows: Sequence[str]) -> torch.Tensor | None:
-    """What stands in for a removed head: its mean over the low-level functions, whose heads these are."""
+def _baseline(trial: Trial, lows: Sequence[str]) -> Tensor | None:
+    """What replaces a removed head: its mean over the low-level functions, whose heads these are."""
+    import torch
+
     if trial.settings.baseline == "zero":
         return None
     return torch.stack([trial.means.mean(task) for task in lows]).mean(0)
 
 
-def _cell(
-    trial: Trial, steps: Steps, sets: Sequence[Heads], baseline: torch.Tensor | None, lows: Sequence[str]
-) -> Cell:
-    work = trial.work
-    inputs = work.inputs(
-        "hierarchy",
-        chain=[example.model_dump() for example in steps.examples],
-        chat=work.encoder.chat,
+def _cell(trial: Trial, steps: Steps, sets: Sequence[Heads], baseline: Tensor | None, lows: Sequence[str]) -> Cell:
+    from headatlas.run.cells import CellKind
+    from headatlas.run.interventions import gates_without
+
+    context, encoder = trial.context, trial.context.encoder
+    gates = gates_without(context.model.shape, list(sets))
+    return context.cell(
+        CellKind("hierarchy", 2),
+        lambda: walk(trial, steps, gates, baseline),
+        sum(len(encoder.ids(example.prompt)) for example in steps.examples) * len(sets),
+        options=[[option.tokens for option in encoder.encode(example)] for example in steps.examples],
+        high_level=[example.task in trial.high_level for example in steps.examples],
+        joints=steps.joints,
+        tokenizer=encoder.fingerprint,
         longest=STEP_TOKENS,
         baseline=None if baseline is None else [trial.means.inputs(task) for task in lows],
-        heads=[sorted(own) for own in sets],
+        heads=[sorted(heads) for heads in sets],
     )
-    tokens = sum(len(work.encoder.ids(example.prompt)) for example in steps.examples) * len(sets)
-    return Cell(inputs, lambda: walk(trial, steps, gates_without(work.model.shape, sets), baseline), tokens)
 
 
-@torch.inference_mode()
-def walk(trial: Trial, steps: Steps, gates: torch.Tensor, baseline: torch.Tensor | None) -> Result:
+def walk(trial: Trial, steps: Steps, gates: Tensor, baseline: Tensor | None) -> Result:
     """One chain under every mask at once: `logprob` and `hit` [mask, high-level step]."""
-    work = trial.work
-    last = max(i for i, example in enumerate(steps.examples) if example.task in HIGH)
-    own: list[list[str]] = [[] for _ in gates]
+    from headatlas.run.batches import make_batches
+    from headatlas.run.generation import answer
+    from headatlas.run.interventions import FORWARD_TOKENS, GatesByExample, score_under
+    from headatlas.run.outcomes import outcome_of
+
+    model, encoder = trial.context.model, trial.context.encoder
+    last = max(i for i, example in enumerate(steps.examples) if example.task in trial.high_level)
+    answers: list[list[str]] = [[] for _ in gates]
     logprob, hit = [], []
     for number, example in enumerate(steps.examples[: last + 1]):
-        prompts = [steps.prompt(answers) for answers in own]
-        if example.task in HIGH:
-            asked = [example.model_copy(update={"prompt": prompt}) for prompt in prompts]
-            scored = score_each(work.model, work.encoder, asked, gates, baseline)
-            logprob.append(scored.logprob[0])
-            hit.append(scored.hit[0])
+        prompts = [steps.prompt(mask_answers) for mask_answers in answers]
+        if example.task in trial.high_level:
+            asked = [encoder.encode(example.model_copy(update={"prompt": prompt})) for prompt in prompts]
+            intervention = GatesByExample(gates, baseline)
+            batches = make_batches(asked, FORWARD_TOKENS)
+            outcome = outcome_of((batch, score_under(model, batch, intervention)) for batch in batches)
+            logprob.append(outcome.logprob[0])
+            hit.append(outcome.hit[0])
         if number < last:
-            answers = answer(work.model, work.encoder, prompts, STEP_TOKENS, gates, baseline)
-            for before, text in zip(own, answers, strict=True):
-                before.append(text)
+            written = answer(model, encoder, prompts, STEP_TOKENS, gates, baseline)
+            for mask_answers, text in zip(answers, written, strict=True):
+                mask_answers.append(text)
     return {"logprob": np.stack(logprob, 1), "hit": np.stack(hit, 1)}

@@ -7,175 +7,128 @@ strength alpha is the one that does best on `choose`; the gain is measured on `e
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
-from headatlas.evidence.trial import (
-    FORWARD_TOKENS,
-    SPLIT,
-    Evidence,
-    Outcome,
-    Trial,
-    changes,
-    gate_batch,
-    in_order,
-    per_example,
-)
-from headatlas.methods.probe.features import Reading, collect
-from headatlas.model.heads import HeadModel
-from headatlas.run.cells import Cell, Result
-from headatlas.run.competence import score_cell
-from headatlas.run.scoring import Batch
-from headatlas.stats import Array
-from headatlas.suites.neutral.generate import TASK as NEUTRAL
+from headatlas.atlas.declarations import Control, TestInfo
+from headatlas.atlas.records import Evidence
+from headatlas.evidence.base import EvidenceTest
+from headatlas.run.outcomes import Outcome
 
-Plan = Mapping[str, Sequence[Tensor]]  # task: its interventions
+if TYPE_CHECKING:
+    from headatlas.evidence.trial import Trial
 
+Array32 = NDArray[np.float32]
 FEWEST = 5  # items of each kind, right and wrong, that a direction needs
 
 
-def steer(trial: Trial) -> list[Evidence]:
+class Steer(EvidenceTest):
     """Gain from steering the top heads of each task, its cost on neutral text, and plain scaling of the same heads.
 
-    An answer that is predicted token by token is what greedy decoding writes, so nothing has to be generated: the
-    push stands at every position from which a token of an answer is predicted.
+    An answer whose tokens are all the most likely ones is what greedy decoding writes, so nothing has to be generated:
+    the push is added at every position from which a token of an answer is predicted.
     """
-    pushes = _pushes(trial)
-    strengths = _strengths(trial, pushes)
-    sizes = {task: len(trial.rankings[task].top(trial.settings.k)) for task in trial.tasks}
-    found = [Evidence("steer", task, task, "steer", "alpha", alpha, k=sizes[task]) for task, alpha in strengths.items()]
-    steered = {task: [strengths[task] * push] for task, push in pushes.items()}
-    found += _rows(trial, ["steer"], _by_eval_task(trial, steered), "Steering", _push_cell)
-    scaled = {task: _scaled(trial, task) for task in trial.tasks}
-    scales = [f"scale {scale:g}" for scale in trial.settings.scales]
-    return found + _rows(trial, scales, _by_eval_task(trial, scaled), "Scaling", _scale_cell)
+
+    info: ClassVar[TestInfo] = TestInfo(
+        name="steer",
+        title="Pushing the heads",
+        summary="pushes and scales the heads of a map",
+        question="Does the model get more items right when the heads of a task are pushed towards right answers?",
+        shape="change",
+        axis="heads pushed",
+        headline="accuracy",
+        controls=(
+            Control(name="steer", meaning="pushed towards right answers; the factor is the strength alpha"),
+            Control(name="scale", meaning="multiplied by the factor"),
+        ),
+        chosen=("steer", "scale"),
+        reference=None,
+        figures=("steer",),
+    )
+
+    def run(self, trial: Trial) -> list[Evidence]:
+        directions = _directions(trial)
+        strengths = _strengths(trial, directions)
+        pushes = {task: [np.float32(strengths[task]) * direction] for task, direction in directions.items()}
+        steered = {task: [("steer", alpha)] for task, alpha in strengths.items()}
+        scaled = {task: [("scale", factor) for factor in trial.settings.scales] for task in trial.tasks}
+        factors = {task: [(trial.top(task), factor) for factor in trial.settings.scales] for task in trial.tasks}
+        return [
+            *self._rows(trial, steered, trial.push("Steering", _flat(_measured(trial, pushes)))),
+            *self._rows(trial, scaled, trial.scale("Scaling", _flat(_measured(trial, factors)))),
+        ]
+
+    def _rows(
+        self, trial: Trial, done: Mapping[str, list[tuple[str, float]]], outcomes: Mapping[str, Outcome]
+    ) -> Iterator[Evidence]:
+        plan = _measured(trial, done)
+        for eval_task, outcome in outcomes.items():
+            planned = [
+                (task, {"control": control, "factor": factor, "k": len(trial.top(task))})
+                for task, controls in plan[eval_task].items()
+                for control, factor in controls
+            ]
+            yield from self.level_rows(outcome, trial.groups(eval_task), eval_task, planned)
 
 
-def _by_eval_task(trial: Trial, own: Plan) -> dict[str, Plan]:
+def _measured(trial: Trial, by_task: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """What is measured on what: the interventions of a task on itself, and those of all tasks on neutral text."""
-    plan: dict[str, Plan] = {task: {task: interventions} for task, interventions in own.items()}
-    if own and NEUTRAL in trial.work.tasks and NEUTRAL not in trial.tasks:
-        plan[NEUTRAL] = own
+    plan = {task: {task: interventions} for task, interventions in by_task.items()}
+    if by_task and trial.controls_on_neutral_text:
+        plan[trial.controls_on_neutral_text] = dict(by_task)
     return plan
 
 
-def _rows(
-    trial: Trial, controls: Sequence[str], plan: dict[str, Plan], title: str, cell: Callable[..., Cell]
-) -> list[Evidence]:
-    outcomes = trial.run(title, SPLIT, {task: partial(cell, trial, _flat(own)) for task, own in plan.items()})
-    found = []
-    for eval_task, outcome in outcomes.items():
-        named = [(task, control) for task in plan[eval_task] for control in controls]
-        for metric, (values, level, low, high) in changes(outcome, outcome[:1], trial.groups(eval_task)).items():
-            for i, (task, control) in enumerate(named, start=1):
-                k = len(trial.rankings[task].top(trial.settings.k))
-                row = (metric, float(values[i]), level, float(low[i]), float(high[i]), k)
-                found.append(Evidence("steer", task, eval_task, control, *row))
-    return found
+def _flat(plan: Mapping[str, Mapping[str, Sequence[Any]]]) -> dict[str, list[Any]]:
+    """The interventions of all tasks one after another, per measured task."""
+    return {
+        eval_task: [intervention for interventions in by_task.values() for intervention in interventions]
+        for eval_task, by_task in plan.items()
+    }
 
 
-def _flat(plan: Plan) -> Tensor:
-    """The interventions of all tasks below each other."""
-    return torch.stack([own for many in plan.values() for own in many])
-
-
-def _pushes(trial: Trial) -> dict[str, Tensor]:
+def _directions(trial: Trial) -> dict[str, Array32]:
     """Per task: sigma * theta / |theta| of its top heads, [layer, head, head_dim], zero for all others."""
-    model = trial.work.model
-    features = collect(trial.work, "fit", Reading(), trial.tasks)  # those of the probe, if it was among the methods
-    answered = _answered(trial)
-    pushes = {}
+    from headatlas.methods.probe.features import collect
+    from headatlas.methods.probe.reading import Reading
+
+    model = trial.context.model
+    features = collect(trial.context, "fit", Reading(), trial.tasks)  # those of the probe, if it was among the methods
+    answered = trial.intact("Right and wrong items", "fit")
+    directions = {}
     for task in trial.tasks:
-        right = answered[task].hit[0] > 0
+        right = answered[task].hit > 0
         if min(right.sum(), (~right).sum()) < FEWEST:
-            trial.work.runner.reporter.say(
+            trial.context.say(
                 f"{task} is not steered: {right.sum()} items right and {(~right).sum()} wrong in the fit split; a "
                 f"direction needs {FEWEST} of each."
             )
             continue
-        z = torch.from_numpy(features[task]).unflatten(1, (model.n_layers, model.n_heads, model.head_dim))
-        chosen = torch.zeros(*model.shape, 1)
-        for layer, head in trial.rankings[task].top(trial.settings.k):
-            chosen[layer, head] = 1
-        pushes[task] = chosen * direction(z, torch.from_numpy(right))
-    return pushes
+        z = features[task].astype(np.float32, copy=False).reshape(-1, model.n_layers, model.n_heads, model.head_dim)
+        chosen = np.zeros((*model.shape, 1), dtype=np.float32)
+        for head in trial.top(task):
+            chosen[head] = 1
+        directions[task] = chosen * direction(z, right)
+    return directions
 
 
-def _answered(trial: Trial) -> dict[str, Outcome]:
-    """How the intact model does on the items of `fit`, on which the map has measured its competence."""
-    pairs = [(task, batch) for task in trial.tasks for batch in trial.batches(task, "fit")]
-    cells = [score_cell(trial.work, batch) for _, batch in pairs]
-    scores: dict[str, list[tuple[int, Array, Array]]] = {task: [] for task in trial.tasks}
-    for (task, batch), result in zip(pairs, trial.work.runner.run("Right and wrong items", cells), strict=True):
-        scores[task] += per_example(batch, result["logprobs"][None], result["greedy"][None])
-    return {task: in_order(own) for task, own in scores.items()}
-
-
-def direction(z: Tensor, right: Tensor) -> Tensor:
+def direction(z: Array32, right: NDArray[np.bool_]) -> Array32:
     """sigma * theta / |theta| for every head of z [example, layer, head, head_dim]."""
     theta = z[right].mean(0) - z[~right].mean(0)
-    unit = torch.nn.functional.normalize(theta, dim=-1)
-    return (z * unit).sum(-1).std(0)[..., None] * unit
+    length = np.linalg.norm(theta, axis=-1, keepdims=True)
+    unit = theta / np.maximum(length, 1e-12)
+    spread: Array32 = (z * unit).sum(-1).std(0, ddof=1)[..., None] * unit
+    return spread
 
 
-def _strengths(trial: Trial, pushes: Mapping[str, Tensor]) -> dict[str, float]:
+def _strengths(trial: Trial, directions: Mapping[str, Array32]) -> dict[str, float]:
     """For each task the strength with the best accuracy on `choose`; of equals the one with the best log-prob."""
     alphas = trial.settings.strengths
-    tried = {task: torch.stack([alpha * push for alpha in alphas]) for task, push in pushes.items()}
-    made = {task: partial(_push_cell, trial, own) for task, own in tried.items()}
+    tried = {task: [np.float32(alpha) * push for alpha in alphas] for task, push in directions.items()}
     chosen = {}
-    for task, outcome in trial.run("Strength of steering", "choose", made).items():
+    for task, outcome in trial.push("Strength of steering", tried, "choose").items():
         chosen[task] = max(zip(outcome.hit[1:].mean(1), outcome.logprob[1:].mean(1), alphas, strict=True))[2]
     return chosen
-
-
-def _push_cell(trial: Trial, pushes: Tensor, batch: Batch) -> Cell:
-    """Scores of the intact model, then of each push."""
-    pushes = torch.cat([torch.zeros_like(pushes[:1]), pushes])
-    key = hashlib.sha256(pushes.numpy().tobytes()).hexdigest()[:16]
-    inputs = trial.work.inputs("push", batch=batch.key, pushes=key)
-    return Cell(inputs, lambda: push_batch(trial.work.model, batch, pushes), batch.ids.numel() * len(pushes))
-
-
-def _scale_cell(trial: Trial, gates: Tensor, batch: Batch) -> Cell:
-    """Scores of the intact model, then under each of the gates."""
-    gates = torch.cat([torch.ones(1, *trial.work.model.shape), gates])
-    inputs = trial.work.inputs("scale", batch=batch.key, gates=gates.tolist())
-    return Cell(inputs, lambda: gate_batch(trial.work.model, batch, gates, None), batch.ids.numel() * len(gates))
-
-
-def _scaled(trial: Trial, task: str) -> list[Tensor]:
-    """Gates that scale the top heads of a task by each factor."""
-    top = trial.rankings[task].top(trial.settings.k)
-    made = []
-    for scale in trial.settings.scales:
-        gates = torch.ones(trial.work.model.shape)
-        for layer, head in top:
-            gates[layer, head] = scale
-        made.append(gates)
-    return made
-
-
-@torch.inference_mode()
-def push_batch(model: HeadModel, batch: Batch, pushes: Tensor) -> Result:
-    """Scores [push, slot] with each of the pushes [push, layer, head, head_dim] added where answers are predicted."""
-    first = torch.full((batch.size,), batch.ids.shape[1])
-    first = first.scatter_reduce(0, batch.rows, batch.positions, "amin")
-    writing = (torch.arange(batch.ids.shape[1]) >= first[:, None]).float()[..., None, None]
-    room = max(1, FORWARD_TOKENS // batch.ids.numel())
-    logprobs: list[Array] = []
-    greedy: list[Array] = []
-    for some in pushes.split(room):
-        touched = some.flatten(2).abs().sum((0, 2)).nonzero().flatten().tolist()
-        # [push, row, pos, head, head_dim], the rows of a push together
-        added = {layer: (some[:, None, None, layer] * writing).flatten(0, 1) for layer in touched}
-        with model.add(added):
-            scores, exact = batch.repeat(len(some)).score(model)
-        logprobs.append(scores.view(len(some), -1).numpy())
-        greedy.append(exact.view(len(some), -1).numpy())
-    return {"logprobs": np.concatenate(logprobs), "greedy": np.concatenate(greedy).astype(np.uint8)}

@@ -1,129 +1,95 @@
-"""What every test is given: the model, held-out examples, the heads a map chose, and a way to remove heads."""
+"""A map on trial: the model, held-out examples, the heads the map chose, and ways to intervene on them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
+from headatlas.errors import HeadAtlasError
+from headatlas.evidence.base import SPLIT, TestSettings
 from headatlas.evidence.choice import Heads, Ranking, matched
-from headatlas.methods.ablate import FORWARD_TOKENS
-from headatlas.model.heads import Baseline, HeadModel
 from headatlas.run.baselines import Baselines
-from headatlas.run.cells import Cell, Result
-from headatlas.run.context import Work
-from headatlas.run.scoring import Batch, Encoder, make_batches
-from headatlas.stats import Array, bootstrap_mean
+from headatlas.run.batches import Batch
+from headatlas.run.cells import Cell, CellKind
+from headatlas.run.competence import intact_cell
+from headatlas.run.context import RunContext
+from headatlas.run.interventions import Gates, Pushes, gates_scaling, gates_without, score_under
+from headatlas.run.outcomes import Outcome, outcome_of
+from headatlas.stats import Array
 from headatlas.suites.example import Example
 
-SPLIT = "evaluate"
+REMOVAL, SCALING, PUSHING = CellKind("removal"), CellKind("scaling"), CellKind("pushing")
 PATIENCE = 20  # tries for every random set that is wanted, where some come out the same
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How much is tested. `ks` are numbers of heads; `k` the one where a single number is needed."""
-
-    ks: tuple[int, ...]
-    k: int
-    draws: int  # random sets of heads, matched by layer
-    few_draws: int  # the same, in tests that cost more
-    sizes: tuple[int, ...]  # circuits that are kept
-    examples: int | None  # of each task; all of the split when None
-    chains: int | None
-    strengths: tuple[float, ...] = (1.0, 2.0, 5.0, 10.0)  # of steering
-    scales: tuple[float, ...] = (0.5, 1.5, 2.0)  # of heads
-    baseline: str = "mean"
-    answers_only: bool = False
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One row of `evidence.parquet`; see `atlas.EVIDENCE`."""
-
-    test: str
-    task: str
-    eval_task: str | None
-    control: str
-    metric: str
-    value: float
-    baseline: float | None = None
-    low: float | None = None
-    high: float | None = None
-    k: int | None = None
-    draw: int | None = None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What examples score under each intervention: `logprob` and `hit`, both [intervention, example]."""
-
-    logprob: Array
-    hit: Array
-
-    def __getitem__(self, which: Any) -> Outcome:
-        return Outcome(self.logprob[which], self.hit[which])
-
-    @property
-    def metrics(self) -> dict[str, Array]:
-        return {"logprob": self.logprob, "accuracy": self.hit}
-
-
 class Trial:
-    """A map on trial. `work` holds the mapped tasks and the neutral one, `chains` the steps of held-out chains, `roles`
-    the maps [layer, head] of the roles of every task, where gates were fitted."""
+    """Everything a test is given.
+
+    `context` holds the mapped tasks and the neutral one, `chains` the steps of held-out chains, `maps` every measure of
+    the method as {task: {measure: [layer, head]}}. `low_level` and `high_level` are the tasks that the suite calls so.
+    """
 
     def __init__(
         self,
-        work: Work,
+        context: RunContext,
         tasks: Sequence[str],
         rankings: Mapping[str, Ranking],
-        settings: Settings,
+        settings: TestSettings,
         chains: Sequence[Example] = (),
-        roles: Mapping[str, Mapping[str, Array]] | None = None,
+        maps: Mapping[str, Mapping[str, Array]] | None = None,
+        neutral: str | None = None,
+        low_level: Sequence[str] = (),
+        high_level: Sequence[str] = (),
     ):
-        self.work, self.tasks, self.rankings, self.settings = work, tuple(tasks), rankings, settings
-        self.chains, self.roles = chains, roles or {}
-        self._batches: dict[str, list[Batch]] = {}
+        self.context, self.tasks, self.rankings, self.settings = context, tuple(tasks), rankings, settings
+        self.chains, self.maps, self.neutral = chains, maps or {}, neutral
+        self.low_level, self.high_level = tuple(low_level), tuple(high_level)
 
     @cached_property
     def baselines(self) -> Baselines:
-        return Baselines(self.settings.baseline, self.work, self.settings.seed)
+        return Baselines(self.settings.baseline, self.context, self.settings.seed)
 
     @cached_property
     def means(self) -> Baselines:
         """The mean of every head, for tests in which the model writes: other examples have nothing to lend there."""
-        return self.baselines if self.settings.baseline == "mean" else Baselines("mean", self.work)
+        return self.baselines if self.settings.baseline == "mean" else Baselines("mean", self.context)
+
+    @property
+    def controls_on_neutral_text(self) -> str | None:
+        """The neutral task, where it is there and was not itself mapped."""
+        return self.neutral if self.neutral not in self.tasks else None
+
+    def groups(self, task: str) -> list[str]:
+        return self.context.groups(task, SPLIT)
 
     def batches(self, task: str, split: str = SPLIT) -> list[Batch]:
         """Examples with all their options, or with answers alone where that was asked for."""
-        if self.settings.answers_only:
-            return self.work.batches(task, split)
-        if f"{task}/{split}" not in self._batches:
-            encoded = [self.work.encoder.encode(example) for example in self.work.examples(task, split)]
-            self._batches[f"{task}/{split}"] = make_batches(encoded)
-        return self._batches[f"{task}/{split}"]
+        return self.context.batches(task, split, with_distractors=not self.settings.answers_only)
+
+    def top(self, task: str) -> Heads:
+        """The heads of a task where a single number of them is needed."""
+        return self.rankings[task].top(self.settings.k)
 
     def ks(self, task: str) -> list[int]:
         """The numbers of heads to test for a task: those set, and the elbow of its map."""
-        most = len(self.rankings[task].strongest)
+        most = len(self.rankings[task].first)
         return sorted({k for k in (*self.settings.ks, self.rankings[task].elbow) if k <= most})
 
     def draws(self, task: str, k: int, count: int) -> list[Heads]:
         """Up to `count` different random sets for the top k of a task. Of a few heads there are only so many; of more
-        than half of all there are none, because too few others are left."""
+        than half of all heads there are none, because too few others are left."""
         chosen = self.rankings[task].top(k)
         rng = np.random.default_rng([self.settings.seed, self.tasks.index(task), k])
         drawn: dict[Heads, None] = {}
         for _ in range(PATIENCE * count):
             if len(drawn) == count:
                 break
-            heads = matched(chosen, self.work.model.shape, rng)
+            heads = matched(chosen, self.context.model.shape, rng)
             if len(heads) == len(chosen):
                 drawn[heads] = None
         return list(drawn)
@@ -131,105 +97,83 @@ class Trial:
     def remove(self, title: str, wanted: Mapping[str, Sequence[Heads]]) -> dict[str, Outcome]:
         """Per measured task: the outcome without each set of heads; the empty set is the intact model."""
         distinct = {task: list(dict.fromkeys(sets)) for task, sets in wanted.items()}
-        made = {task: partial(self._cell, task, sets) for task, sets in distinct.items()}
-        outcomes = self.run(title, SPLIT, made)
-        return {task: outcomes[task][[distinct[task].index(own) for own in sets]] for task, sets in wanted.items()}
+        outcomes = self._outcomes(
+            title, SPLIT, {task: partial(self.removal_cell, task, sets) for task, sets in distinct.items()}
+        )
+        return {task: outcomes[task][[distinct[task].index(heads) for heads in sets]] for task, sets in wanted.items()}
 
-    def run(self, title: str, split: str, make: Mapping[str, Callable[[Batch], Cell]]) -> dict[str, Outcome]:
-        """Per measured task, the outcome of cells made of its batches: `logprobs`, `greedy` [intervention, slot]."""
-        pairs = [(task, batch) for task in make for batch in self.batches(task, split)]
-        results = self.work.runner.run(title, [make[task](batch) for task, batch in pairs])
-        scores: dict[str, list[tuple[int, Array, Array]]] = {task: [] for task in make}
-        for (task, batch), result in zip(pairs, results, strict=True):
-            scores[task] += per_example(batch, result["logprobs"], result["greedy"])
-        return {task: in_order(own) for task, own in scores.items()}
+    def scale(self, title: str, wanted: Mapping[str, Sequence[tuple[Heads, float]]]) -> dict[str, Outcome]:
+        """Per measured task: the outcome of the intact model, then with each set of heads times its factor."""
+        shape = self.context.model.shape
 
-    def _cell(self, task: str, sets: Sequence[Heads], batch: Batch) -> Cell:
-        inputs = self.work.inputs(
-            "remove", batch=batch.key, baseline=self.baselines.inputs(task), heads=[sorted(own) for own in sets]
+        def cell(scaled: Sequence[tuple[Heads, float]], batch: Batch) -> Cell:
+            gates = gates_scaling(shape, [(frozenset(), 1.0), *scaled])
+            return self.context.cell(
+                SCALING,
+                lambda: score_under(self.context.model, batch, Gates(gates)),
+                batch.ids.numel() * len(gates),
+                batch=batch.key,
+                gates=gates.tolist(),
+            )
+
+        return self._outcomes(title, SPLIT, {task: partial(cell, scaled) for task, scaled in wanted.items()})
+
+    def push(self, title: str, wanted: Mapping[str, Sequence[NDArray[np.float32]]], split: str = SPLIT) -> dict[str, Outcome]:
+        """Per measured task: the outcome of the intact model, then with each [layer, head, head_dim] added to z where
+        answers are predicted."""
+
+        def cell(pushes: Sequence[NDArray[np.float32]], batch: Batch) -> Cell:
+            stack = torch.from_numpy(np.stack([np.zeros_like(pushes[0]), *pushes]))
+            digest = hashlib.sha256(stack.numpy().tobytes()).hexdigest()[:16]
+            return self.context.cell(
+                PUSHING,
+                lambda: score_under(self.context.model, batch, Pushes(stack)),
+                batch.ids.numel() * len(stack),
+                batch=batch.key,
+                pushes=digest,
+            )
+
+        return self._outcomes(title, split, {task: partial(cell, pushes) for task, pushes in wanted.items()})
+
+    def intact(self, title: str, split: str) -> dict[str, Outcome]:
+        """Per task: the outcome of the intact model on a split, on which the map has measured its competence."""
+        pairs = [(task, batch) for task in self.tasks for batch in self.batches(task, split)]
+        results = self.context.runner.run(title, [intact_cell(self.context, batch) for _, batch in pairs])
+        scored = list(zip(pairs, results, strict=True))
+        return {
+            task: outcome_of((batch, result) for (owner, batch), result in scored if owner == task)
+            for task in self.tasks
+        }
+
+    def removal_cell(self, task: str, sets: Sequence[Heads], batch: Batch) -> Cell:
+        """Scores of a batch of a task without each set of heads."""
+        model = self.context.model
+
+        def compute() -> Mapping[str, Array]:
+            gates = gates_without(model.shape, list(sets))
+            return score_under(model, batch, Gates(gates, self.baselines.for_batch(task, batch)))
+
+        return self.context.cell(
+            REMOVAL,
+            compute,
+            batch.ids.numel() * len(sets),
+            batch=batch.key,
+            baseline=self.baselines.inputs(task),
+            heads=[sorted(heads) for heads in sets],
         )
 
-        def compute() -> Result:
-            gates = gates_without(self.work.model.shape, sets)
-            return gate_batch(self.work.model, batch, gates, self.baselines.of(task, batch))
+    def _outcomes(self, title: str, split: str, make_cell: Mapping[str, Callable[[Batch], Cell]]) -> dict[str, Outcome]:
+        """Per measured task, the outcome of the cells of its batches."""
+        pairs = [(task, batch) for task in make_cell for batch in self.batches(task, split)]
+        results = self.context.runner.run(title, [make_cell[task](batch) for task, batch in pairs])
+        scored = list(zip(pairs, results, strict=True))
+        return {
+            task: outcome_of((batch, result) for (owner, batch), result in scored if owner == task)
+            for task in make_cell
+        }
 
-        return Cell(inputs, compute, batch.ids.numel() * len(sets))
-
-    def groups(self, task: str) -> list[str]:
-        return self.work.groups(task, SPLIT)
-
-
-def gates_without(shape: tuple[int, int], sets: Sequence[Heads]) -> torch.Tensor:
-    """Gates [set, layer, head]: 0 for the heads of each set, 1 for all others."""
-    gates = torch.ones(len(sets), *shape)
-    for row, own in enumerate(sets):
-        for layer, head in own:
-            gates[row, layer, head] = 0
-    return gates
-
-
-@torch.inference_mode()
-def gate_batch(model: HeadModel, batch: Batch, gates: torch.Tensor, baseline: Baseline | None) -> Result:
-    """Scores [mask, slot] of a batch under each of the gates [mask, layer, head]; masks ride in the batch's rows."""
-    room = max(1, FORWARD_TOKENS // batch.ids.numel())
-    logprobs, greedy = [], []
-    for some in gates.split(room):
-        copies = len(some)
-        with model.gate(some.repeat_interleave(batch.size, 0), repeated(baseline, copies)):
-            scores, exact = batch.repeat(copies).score(model)
-        logprobs.append(scores.view(copies, -1))
-        greedy.append(exact.view(copies, -1))
-    return {"logprobs": torch.cat(logprobs).numpy(), "greedy": torch.cat(greedy).numpy().astype(np.uint8)}
-
-
-@torch.inference_mode()
-def score_each(
-    model: HeadModel, encoder: Encoder, examples: Sequence[Example], gates: torch.Tensor, baseline: Baseline | None
-) -> Outcome:
-    """One intervention for each example: gates [example, layer, head]. An outcome of one row, [1, example]."""
-    scores: list[tuple[int, Array, Array]] = []
-    for batch in make_batches([encoder.encode(example) for example in examples], FORWARD_TOKENS):
-        member = torch.empty(batch.size, dtype=torch.long)  # whose row it is
-        member[batch.rows] = torch.tensor(batch.members)[batch.owners[batch.slots]]
-        with model.gate(gates[member], baseline):
-            logprobs, greedy = batch.score(model)
-        scores += per_example(batch, logprobs.numpy()[None], greedy.numpy()[None])
-    return in_order(scores)
-
-
-def repeated(baseline: Baseline | None, copies: int) -> Baseline | None:
-    """A baseline for several copies of a batch; only one that differs by row has to be repeated."""
-    if isinstance(baseline, Mapping):
-        return {layer: values.repeat(copies, 1, 1, 1) for layer, values in baseline.items()}
-    return baseline
-
-
-def per_example(batch: Batch, logprobs: Array, greedy: Array) -> Iterable[tuple[int, Array, Array]]:
-    """(example, log-probability of its answer, whether the answer wins) from scores [intervention, slot]."""
-    owners = batch.owners.numpy()
-    for place, member in enumerate(batch.members):
-        own = np.flatnonzero(owners == place)
-        answer = logprobs[:, own[0]]
-        others = logprobs[:, own[1:]]
-        hit = answer > others.max(1) if others.size else greedy[:, own[0]].astype(bool)
-        yield member, answer, hit.astype(float)
-
-
-def in_order(scores: Iterable[tuple[int, Array, Array]]) -> Outcome:
-    ordered = sorted(scores, key=lambda entry: entry[0])
-    return Outcome(np.stack([own for _, own, _ in ordered], 1), np.stack([own for _, _, own in ordered], 1))
-
-
-def changes(outcome: Outcome, intact: Outcome, groups: Sequence[str]) -> dict[str, tuple[Array, float, Array, Array]]:
-    """Per metric: the means under each intervention, the intact mean, and the 95 % interval of each mean.
-
-    The interval is that of the paired change from the intact model, so `high` below the baseline means damage.
-    """
-    found = {}
-    for metric, values in outcome.metrics.items():
-        base = intact.metrics[metric][0]
-        low, high = bootstrap_mean((values - base).T, groups)
-        level = float(base.mean())
-        bounds = (0.0, 1.0) if metric == "accuracy" else (-np.inf, np.inf)
-        found[metric] = (values.mean(1), level, np.clip(level + low, *bounds), np.clip(level + high, *bounds))
-    return found
+    def map_of(self, task: str, measure: str) -> Array:
+        """One measure of the method's map of a task [layer, head]."""
+        if measure not in self.maps.get(task, {}):
+            raise HeadAtlasError(f"The method has no {measure!r} of {task!r}.")
+        return self.maps[task][measure]

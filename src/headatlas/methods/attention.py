@@ -1,75 +1,114 @@
-"""What every head looks at. It describes a head; it does not say what the head is for.
+"""Where every head looks. It describes a head; it does not say what the head is for.
 
-On the beginnings of the suite's own texts: the share of attention that goes to the `first` token, to the `previous` one
+On the beginnings of the suite's texts: the share of attention that goes to the `first` token, to the `previous` one
 and to the `current` one. On random tokens that come twice in the same order: the share that goes to the `same` token,
-and to the one `after_same`, which is what an induction head looks at.
+and to the one `after_same`, which is where an induction head looks.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
 import numpy as np
-import torch
-from torch import Tensor
 
-from headatlas.run.cells import Cell, Result
-from headatlas.run.context import Diagnostic, Work
+from headatlas.atlas.declarations import Measure, MethodInfo
+from headatlas.atlas.records import Diagnostic
+from headatlas.methods.base import Measured, Method
 
-LOOKS = ("first", "previous", "current", "same", "after_same")
-TEXTS = 4  # of every task
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from headatlas.run.cells import Cell, Result
+    from headatlas.run.context import RunContext
+
+TARGETS = {
+    "first": "the first token",
+    "previous": "the token before",
+    "current": "the token itself",
+    "same": "the same token earlier, in a repeated sequence",
+    "after_same": "the token after the same one earlier (induction)",
+}
+SEQUENCES = 4  # texts per task, and repeated sequences
 WINDOW = 64  # tokens of a text, and of a repeated sequence
-REPEATED = 4  # sequences
+FEWEST_TOKENS = 4  # with fewer, the targets coincide
 
 
-def attention(work: Work) -> list[Diagnostic]:
-    """One number a head for each of LOOKS, `place` = layer * heads + head; none where a model does not tell."""
-    texts = [_beginning(work, task, i) for task in work.tasks for i in range(TEXTS)]
-    rows = [row for row in texts if row is not None]
-    cells = [_cell(work, row, None) for row in rows]
-    cells += [_cell(work, row, gap) for row, gap in _repeated(rows, work.model.context)]
-    results = work.runner.run("Attention", cells)
-    found = []
-    for look in LOOKS:
-        values = [result[look] for result in results if look in result]
-        if values:
-            mean = np.mean(values, axis=0)
-            found += [Diagnostic("attention", look, float(value), place=i) for i, value in enumerate(mean.ravel())]
-    return found
+@dataclass(frozen=True)
+class Attention(Method):
+    """The share of attention that goes to each of TARGETS, one number per head; nothing where a model cannot tell."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        name="attention",
+        title="Attention",
+        summary="describes where each head looks: first, previous, current or repeated tokens",
+        meaning="The share of a head's attention that goes to a kind of token. A description, not an effect.",
+        kind="description",
+        measures=tuple(
+            Measure(name=name, meaning=f"the head looks at {target}", unit="share", zero_to_one=True)
+            for name, target in TARGETS.items()
+        ),
+        primary="first",
+    )
+
+    def measure(self, context: RunContext) -> Measured:
+        texts = [_beginning(context, task, i) for task in context.tasks for i in range(SEQUENCES)]
+        rows = [row for row in texts if row is not None]
+        cells = [_cell(context, row, None) for row in rows]
+        cells += [_cell(context, row, gap) for row, gap in _repeated(rows, context.model.context)]
+        results = context.runner.run("Attention", cells)
+        diagnostics = []
+        for target in TARGETS:
+            shares = [result[target] for result in results if target in result]
+            if shares:
+                mean = np.mean(shares, axis=0)
+                diagnostics += [
+                    Diagnostic(self.info.name, target, float(mean[head]), layer=head[0], head=head[1])
+                    for head in context.heads
+                ]
+        return Measured(diagnostics=diagnostics)
 
 
-def _beginning(work: Work, task: str, i: int) -> tuple[int, ...] | None:
-    """The first tokens of an example; none where there are too few to tell its looks apart."""
-    examples = work.examples(task, "fit")
-    tokens = work.encoder.encode(examples[i])[0].tokens[:WINDOW] if i < len(examples) else ()
-    return tokens if len(tokens) > 3 else None
+def _beginning(context: RunContext, task: str, i: int) -> tuple[int, ...] | None:
+    """The first tokens of an example; None where there are too few."""
+    examples = context.examples(task, "fit")
+    tokens = context.encoder.encode(examples[i])[0].tokens[:WINDOW] if i < len(examples) else ()
+    return tokens if len(tokens) >= FEWEST_TOKENS else None
 
 
 def _repeated(rows: list[tuple[int, ...]], context: int) -> list[tuple[tuple[int, ...], int]]:
     """Sequences of distinct tokens of the texts, twice in a row, and after how many tokens they come again."""
-    begins = {row[0] for row in rows}
-    begin = tuple(begins) if len(begins) == 1 else ()  # a token that all texts open with
+    first_tokens = {row[0] for row in rows}
+    begin = tuple(first_tokens) if len(first_tokens) == 1 else ()  # a token that all texts open with
     tokens = sorted({token for row in rows for token in row} - set(begin))
     length = min(WINDOW // 2, len(tokens), (context - len(begin)) // 2)
     rng = np.random.default_rng(20_605)
-    drawn = [tuple(rng.choice(tokens, length, replace=False).tolist()) for _ in range(REPEATED if length > 3 else 0)]
-    return [((*begin, *half, *half), length) for half in drawn]
+    count = SEQUENCES if length >= FEWEST_TOKENS else 0
+    halves = [tuple(rng.choice(tokens, length, replace=False).tolist()) for _ in range(count)]
+    return [((*begin, *half, *half), length) for half in halves]
 
 
-def _cell(work: Work, row: tuple[int, ...], gap: int | None) -> Cell:
-    inputs = work.inputs("attention", tokens=list(row), gap=gap)
-    return Cell(inputs, lambda: _look(work, row, gap), len(row))
+def _cell(context: RunContext, row: tuple[int, ...], gap: int | None) -> Cell:
+    from headatlas.run.cells import CellKind
+
+    kind = CellKind("attention")
+    return context.cell(kind, lambda: _shares(context, row, gap), len(row), tokens=list(row), gap=gap)
 
 
-@torch.inference_mode()
-def _look(work: Work, row: tuple[int, ...], gap: int | None) -> Result:
-    weights = work.model.attention(torch.tensor([row]))
-    if weights is None or not all(bool(torch.isfinite(layer).all()) for layer in weights):
-        return {"untold": np.zeros(1)}
-    looks = [_repeats(layer[0], gap) if gap else _places(layer[0]) for layer in weights]
-    return {name: torch.stack([look[name] for look in looks]).float().cpu().numpy() for name in looks[0]}
+def _shares(context: RunContext, row: tuple[int, ...], gap: int | None) -> Result:
+    """The share of each target [layer, head]; `unavailable` alone where the model returns no finite weights."""
+    import torch
+
+    with torch.inference_mode():
+        weights = context.model.attention(torch.tensor([row]))
+        if weights is None or not all(bool(torch.isfinite(layer).all()) for layer in weights):
+            return {"unavailable": np.zeros(1)}
+        shares = [_on_repeats(layer[0], gap) if gap else _by_position(layer[0]) for layer in weights]
+        return {name: torch.stack([layer[name] for layer in shares]).float().cpu().numpy() for name in shares[0]}
 
 
-def _places(weights: Tensor) -> dict[str, Tensor]:
-    """From weights [head, query, key], from the third token on: before it, places coincide."""
+def _by_position(weights: Tensor) -> dict[str, Tensor]:
+    """From weights [head, query, key], from the third token on: before it, positions coincide."""
     return {
         "first": weights[:, 2:, 0].mean(-1),
         "previous": weights.diagonal(-1, 1, 2)[:, 1:].mean(-1),
@@ -77,10 +116,10 @@ def _places(weights: Tensor) -> dict[str, Tensor]:
     }
 
 
-def _repeats(weights: Tensor, gap: int) -> dict[str, Tensor]:
-    """From weights [head, query, key] of a sequence that comes again after `gap` tokens: of the second time.
+def _on_repeats(weights: Tensor, gap: int) -> dict[str, Tensor]:
+    """From weights [head, query, key] of a sequence that comes again after `gap` tokens: those of its second time.
 
-    A copy in the very first place does not count: much attention rests there whatever stands there.
+    A copy at the very first position does not count: much attention rests there whatever the token is.
     """
     begin = weights.shape[1] - 2 * gap
     return {

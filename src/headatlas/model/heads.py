@@ -19,7 +19,7 @@ from torch.utils.checkpoint import checkpoint
 from headatlas.errors import HeadAtlasError
 from headatlas.model.families import Family, family_of
 
-# Takes the layer and z [batch, pos, head, head_dim]; returns what shall stand in its place, or None to leave it.
+# Takes the layer and z [batch, pos, head, head_dim]; returns its replacement, or None to leave it as it is.
 Edit = Callable[[int, Tensor], Tensor | None]
 # What replaces a gated head, broadcastable to z: per layer, or one [layer, head, head_dim] tensor.
 Baseline = Mapping[int, Tensor] | Tensor
@@ -98,9 +98,10 @@ class HeadModel:
     def dtype(self) -> torch.dtype:
         return self.module.get_input_embeddings().weight.dtype
 
-    def kv_group(self, head: int) -> int:
-        """The key-value head that a query head reads."""
-        return head // (self.n_heads // self.n_kv_heads)
+    @property
+    def kernel(self) -> str | None:
+        """The attention implementation that transformers uses; kernels round differently."""
+        return getattr(self.module.config, "_attn_implementation", None)
 
     def fingerprint(self) -> str:
         """A hash of the configuration and of every weight as they are now. Refuses weights that are not finite."""
@@ -125,47 +126,47 @@ class HeadModel:
         return self.module(input_ids=ids.to(self.device), use_cache=False).logits
 
     def attention(self, ids: Tensor) -> tuple[Tensor, ...] | None:
-        """Attention weights of every layer [batch, head, query, key]; none if the module does not give them.
+        """Attention weights of every layer [batch, head, query, key]; None if the module cannot return them.
 
-        The kernels that are used otherwise never form them, so the module is switched to its plain ones meanwhile.
-        Some cannot be switched once they are made, and modules of other origin may not know the word.
+        Fast kernels never form the weights, so the module is switched to its plain ("eager") one for this call. Some
+        modules cannot be switched after they were built, and custom modules may not accept `output_attentions`.
         """
-        usual = getattr(self.module.config, "_attn_implementation", None)
+        usual = self.kernel
         if usual != "eager" and not getattr(self.module, "_can_set_attn_implementation", lambda: False)():
             return None
         try:
             if usual != "eager":
                 self.module.set_attn_implementation("eager")
-            found = self.module(input_ids=ids.to(self.device), use_cache=False, output_attentions=True).attentions
+            weights = self.module(input_ids=ids.to(self.device), use_cache=False, output_attentions=True).attentions
         except (TypeError, AttributeError):
             return None
         finally:
             if usual != "eager":
                 self.module.set_attn_implementation(usual)
-        told = found is not None and len(found) == self.n_layers and all(layer is not None for layer in found)
-        return tuple(found) if told else None
+        complete = weights is not None and len(weights) == self.n_layers and all(w is not None for w in weights)
+        return tuple(weights) if complete else None
 
     @contextmanager
     def capture(
-        self, layers: Iterable[int] | None = None, keep: Edit | None = None, grad: bool = False
+        self, layers: Iterable[int] | None = None, reduce: Edit | None = None, grad: bool = False
     ) -> Iterator[dict[int, Tensor]]:
         """Read z while the model runs: yields {layer: z [batch, pos, head, head_dim]}, filled by the forward.
 
         With `grad`, z is part of the graph even though the weights are frozen: `torch.autograd.grad(loss, z[layer])`.
-        `keep` turns z into something smaller as it passes, so that nothing large is ever held.
+        `reduce` turns z into something smaller as it passes, so that nothing large is ever held.
         """
-        seen: dict[int, Tensor] = {}
+        captured: dict[int, Tensor] = {}
 
         def read(layer: int, z: Tensor) -> Tensor | None:
             if grad and not z.requires_grad:
                 z = z.detach().requires_grad_()
-            kept = keep(layer, z) if keep else z
-            if kept is not None:
-                seen[layer] = kept
+            reduced = reduce(layer, z) if reduce else z
+            if reduced is not None:
+                captured[layer] = reduced
             return z if grad else None
 
         with self._edit(read, range(self.n_layers) if layers is None else layers):
-            yield seen
+            yield captured
 
     @contextmanager
     def gate(self, gates: Tensor, baseline: Baseline | None = None) -> Iterator[None]:
@@ -195,7 +196,7 @@ class HeadModel:
 
     @contextmanager
     def patch(self, values: Mapping[int, Tensor], heads: Tensor | None = None) -> Iterator[None]:
-        """Put other values in the place of z: {layer: tensor broadcastable to [batch, pos, head, head_dim]}.
+        """Replace z by other values: {layer: tensor broadcastable to [batch, pos, head, head_dim]}.
 
         `heads` is a boolean mask [layer, head] or [batch, layer, head] of what is replaced; all heads of the layers
         in `values` when absent.
@@ -254,7 +255,7 @@ class HeadModel:
 
     @contextmanager
     def record_inputs(self) -> Iterator[LayerInputs]:
-        """Keep the hidden states that enter each layer, for `start_at`."""
+        """Record the hidden states that enter each layer, for `start_at`."""
         inputs = LayerInputs()
 
         def keep(_: nn.Module, args: tuple[Tensor, ...], output: Any) -> None:
@@ -275,7 +276,7 @@ class HeadModel:
         """Skip the layers below `layer`: they pass their input through, and the last of them hands over what `inputs`
         recorded for `layer`, repeated for `copies` of the batch. Masks and positions are still made by the model."""
         below = self.layers[:layer]
-        own = [block.__dict__.get("forward") for block in below]
+        replaced = [block.__dict__.get("forward") for block in below]
         recorded = inputs.hidden[layer].repeat(copies, 1, 1)
 
         def passing(size: int, replacement: Tensor | None) -> Callable[..., Any]:
@@ -290,7 +291,7 @@ class HeadModel:
                 block.forward = passing(inputs.tuples[depth], recorded if depth == layer - 1 else None)
             yield
         finally:
-            _restore(below, own)
+            _restore(below, replaced)
 
     @contextmanager
     def checkpointed(self) -> Iterator[None]:
@@ -299,7 +300,7 @@ class HeadModel:
 
         The checkpoints of transformers work in training mode only, which would switch dropout on.
         """
-        own = [block.__dict__.get("forward") for block in self.layers]
+        replaced = [block.__dict__.get("forward") for block in self.layers]
 
         def again(forward: Callable[..., Any]) -> Callable[..., Any]:
             return lambda *args, **kwargs: checkpoint(forward, *args, use_reentrant=False, **kwargs)
@@ -309,12 +310,12 @@ class HeadModel:
                 block.forward = again(block.forward)
             yield
         finally:
-            _restore(self.layers, own)
+            _restore(self.layers, replaced)
 
 
-def _restore(blocks: Iterable[Any], own: Iterable[Callable[..., Any] | None]) -> None:
-    """Give blocks back the `forward` of their class, or the one they had been given."""
-    for block, forward in zip(blocks, own, strict=True):
+def _restore(blocks: Iterable[Any], replaced: Iterable[Callable[..., Any] | None]) -> None:
+    """Give blocks back the `forward` of their class, or the instance attribute that shadowed it."""
+    for block, forward in zip(blocks, replaced, strict=True):
         if forward is None:
             del block.forward
         else:
@@ -322,15 +323,15 @@ def _restore(blocks: Iterable[Any], own: Iterable[Callable[..., Any] | None]) ->
 
 
 def _descend(module: nn.Module, path: str, model_type: str) -> Any:
-    found: Any = module
+    part_of_model: Any = module
     for part in path.split("."):
-        if not hasattr(found, part):
+        if not hasattr(part_of_model, part):
             raise HeadAtlasError(
                 f"{type(module).__name__} has no {path!r} (missing: {part!r}), as the family registered for "
                 f"{model_type!r} says. Register the right paths with headatlas.register_family."
             )
-        found = getattr(found, part)
-    return found
+        part_of_model = getattr(part_of_model, part)
+    return part_of_model
 
 
 def _read_matrix(projection: Any) -> Tensor:

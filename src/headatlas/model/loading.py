@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import io
 import re
-import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -19,8 +17,6 @@ from headatlas.errors import HeadAtlasError, UsageError, unknown
 from headatlas.model import bundled
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
-
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of <malloc.h>
 
 DTYPES = {"auto": "auto", "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -38,8 +34,8 @@ def load(
     """Load a causal language model and open the seam to its heads.
 
     `source` is "smollm2" (bundled), a folder, a GGUF file, a Hub id, or a module (then with its tokenizer). The dtype
-    is float32 on a CPU and the model's own elsewhere. With `device_map`, placing is left to accelerate and `device` may
-    not be given. Code that comes with a model runs only with `trust_remote_code`.
+    is float32 on a CPU and that of the checkpoint elsewhere. With `device_map`, placing is left to accelerate and
+    `device` may not be given. Code that comes with a model runs only with `trust_remote_code`.
     """
     if isinstance(source, nn.Module):
         if tokenizer is None:
@@ -47,19 +43,17 @@ def load(
         return HeadModel(source, tokenizer)
     if device_map is not None and device is not None:
         raise UsageError(f"Both device={device!r} and device_map={device_map!r} were given; give one of them.")
-    place = _device(device) if device_map is None else None
+    target = _device(device) if device_map is None else None
     kwargs: dict[str, Any] = {
-        "dtype": _dtype(dtype, place),
+        "dtype": _dtype(dtype, target),
         "device_map": device_map,
         "trust_remote_code": trust_remote_code,
     }
     reporter = reporter or Reporter()
     module, tokenizer, name = _read(str(source), kwargs, reporter)
     module.requires_grad_(False)
-    if place is not None:
-        module.to(place)
-        if place.type == "cpu":
-            _keep_freed_memory()
+    if target is not None:
+        module.to(target)
     return HeadModel(module, tokenizer, name)
 
 
@@ -96,7 +90,7 @@ def _from_hub(name: str, kwargs: dict[str, Any]) -> tuple[nn.Module, Any]:
         raise UsageError(f"{name!r} is no folder, no GGUF file and no Hub id: {error}") from None
     if constants.HF_HUB_OFFLINE:
         if not cached:
-            raise _offline(name, "HF_HUB_OFFLINE forbids to ask the Hub")
+            raise _offline(name, "HF_HUB_OFFLINE forbids asking the Hub")
         return _pretrained(name, name, local_files_only=True, **kwargs)
     if cached:
         with contextlib.suppress(HeadAtlasError):  # an interrupted download is completed below
@@ -119,10 +113,10 @@ def _ask_hub(name: str) -> None:
         raise _offline(name, "the Hugging Face Hub did not answer") from None
 
 
-def _offline(name: str, found: str) -> HeadAtlasError:
+def _offline(name: str, reason: str) -> HeadAtlasError:
     return HeadAtlasError(
-        f"Cannot load {name!r}: it is no local folder or GGUF file, it is not in the Hugging Face cache, and {found}. "
-        f"Without a network use --model {bundled.NAME} (if fetched before), a local folder or a GGUF file."
+        f"Cannot load {name!r}: it is not a local folder or GGUF file, it is not in the Hugging Face cache, and "
+        f"{reason}. Without a network use {bundled.NAME!r} (if it was fetched before), a local folder or a GGUF file."
     )
 
 
@@ -173,16 +167,6 @@ def silence() -> Iterator[None]:
         logging.set_verbosity(level)
 
 
-def _keep_freed_memory() -> None:
-    """Let the process keep the buffers it frees. By default glibc hands large ones back to the kernel, which faults
-    them in again page by page at the next operation: a forward of 1,536 tokens is about a tenth faster without that."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):  # another C library has no mallopt
-            libc = ctypes.CDLL(None)
-            libc.mallopt(M_MMAP_THRESHOLD, 1 << 30)
-            libc.mallopt(M_TRIM_THRESHOLD, 1 << 30)
-
-
 def _device(name: str | None) -> torch.device:
     if name is None:
         name = "cuda" if torch.cuda.is_available() else "cpu"
@@ -190,12 +174,12 @@ def _device(name: str | None) -> torch.device:
         torch.empty(0, device=name)
         return torch.device(name)
     except (RuntimeError, AssertionError, NotImplementedError):
-        raise UsageError(f"The device {name!r} cannot be used on this machine. Try --device cpu.") from None
+        raise UsageError(f"The device {name!r} cannot be used on this machine. Try 'cpu'.") from None
 
 
-def _dtype(dtype: str | torch.dtype | None, place: torch.device | None) -> Any:
+def _dtype(dtype: str | torch.dtype | None, target: torch.device | None) -> Any:
     if dtype is None:
-        return torch.float32 if place is not None and place.type == "cpu" else "auto"
+        return torch.float32 if target is not None and target.type == "cpu" else "auto"
     if isinstance(dtype, torch.dtype):
         return dtype
     if dtype not in DTYPES:

@@ -1,4 +1,4 @@
-"""Units of work, addressed by a hash of their inputs alone: done once, kept, and found again after a crash."""
+"""Units of work, addressed by a hash of their inputs: done once, kept, and found again after a crash."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,27 +21,39 @@ from headatlas.progress import Reporter
 
 Result = Mapping[str, NDArray[Any]]
 
-VERSION = 1  # raise it when the same inputs would give other numbers
+
+class CellKind(NamedTuple):
+    """What a cell computes. Raise the version when the same inputs would give other numbers: cells of this kind are
+    then computed again, and all others are reused."""
+
+    name: str
+    version: int = 1
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is computed (`inputs`, anything JSON can say), how, and about how many tokens it runs."""
+    """What is computed (a kind, and inputs that JSON can hold), how, and about how many tokens it runs."""
 
+    kind: CellKind
     inputs: Mapping[str, Any]
     compute: Callable[[], Result]
     tokens: int
 
     @cached_property
+    def identity(self) -> dict[str, Any]:
+        """Everything the numbers depend on."""
+        return {"kind": list(self.kind), **self.inputs}
+
+    @cached_property
     def key(self) -> str:
-        text = json.dumps({"cells": VERSION, **self.inputs}, sort_keys=True, separators=(",", ":"))
+        text = json.dumps(self.identity, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 @dataclass
 class Runner:
-    """Runs cells that are not in the folder yet. `computed` and `reused` are the cells of this run, each counted once:
-    those it made, and those that an earlier run had left."""
+    """Runs the cells that are not in the folder yet. `computed` and `reused` hold the cells of this run, each counted
+    once: those it computed, and those that an earlier run had left."""
 
     folder: Path
     reporter: Reporter = field(default_factory=Reporter)
@@ -50,25 +62,25 @@ class Runner:
 
     def run(self, title: str, cells: Sequence[Cell]) -> list[Result]:
         """The results of the cells, in order."""
-        found = [self._read(cell) for cell in cells]
-        missing = [cell for cell, result in zip(cells, found, strict=True) if result is None]
+        cached = [self._read(cell) for cell in cells]
+        missing = [cell for cell, result in zip(cells, cached, strict=True) if result is None]
         self.reused |= {cell.key for cell in cells} - {cell.key for cell in missing} - self.computed
         with self.reporter.bar(title, len(missing), sum(cell.tokens for cell in missing)) as advance:
             results: list[Result] = []
-            for cell, kept in zip(cells, found, strict=True):
-                if kept is None:
-                    kept = cell.compute()
-                    self._write(cell, kept)
+            for cell, result in zip(cells, cached, strict=True):
+                if result is None:
+                    result = cell.compute()
+                    self._write(cell, result)
                     self.computed.add(cell.key)
                     advance(cell.tokens)
-                results.append(kept)
+                results.append(result)
         return results
 
     def path(self, cell: Cell) -> Path:
         return self.folder / f"{cell.key}.safetensors"
 
     def _read(self, cell: Cell) -> Result | None:
-        """A kept result; one that cannot be read or does not match its checksum is computed again."""
+        """A cached result; one that cannot be read or does not match its checksum is computed again."""
         path = self.path(cell)
         if not path.exists():
             return None
@@ -88,13 +100,13 @@ class Runner:
         for name, array in result.items():
             if not np.isfinite(array).all():
                 raise HeadAtlasError(
-                    f"A result is not finite ({name} of {cell.inputs.get('what')}): the model gave NaN or infinite "
-                    "log-probabilities. Check its weights, or use --dtype float32."
+                    f"A result is not finite ({name} of {cell.kind.name}): the model gave NaN or infinite "
+                    'log-probabilities. Check its weights, or load it with `dtype` "float32".'
                 )
-        metadata = {"checksum": _checksum(result), "inputs": json.dumps(cell.inputs, sort_keys=True)}
+        metadata = {"checksum": _checksum(result), "inputs": json.dumps(cell.identity, sort_keys=True)}
         # safetensors writes a strided view as if it were not one.
-        whole = {name: np.ascontiguousarray(array) for name, array in result.items()}
-        write_bytes(self.path(cell), save(whole, metadata=metadata))
+        contiguous = {name: np.ascontiguousarray(array) for name, array in result.items()}
+        write_bytes(self.path(cell), save(contiguous, metadata=metadata))
 
 
 def _checksum(result: Result) -> str:

@@ -3,109 +3,73 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from headatlas.atlas.verdicts import AT_CHANCE, COMPETENT
-from headatlas.run.cells import Cell, Result
-from headatlas.run.context import Work
-from headatlas.run.scoring import Batch, make_batches
-from headatlas.stats import proportion_interval
+from headatlas.atlas.records import AT_CHANCE, COMPETENT, Competence
+from headatlas.run.batches import Batch
+from headatlas.run.cells import Cell, CellKind
+from headatlas.run.context import RunContext
+from headatlas.run.interventions import score_intact
+from headatlas.run.outcomes import answer_wins, by_example
+from headatlas.stats import Array, proportion_interval
 from headatlas.suites.example import Example
 from headatlas.suites.suite import SPLITS
 
-
-@dataclass(frozen=True)
-class Competence:
-    """How the intact model does on one task.
-
-    `accuracy` is forced choice among the answer and its distractors, or greedy exact match where there are none; `low`
-    and `high` its 95 % interval, `chance` what guessing gives; `margin` the log-probability of the answer over the best
-    distractor (absent without distractors); `exact` the share that greedy decoding gets right. `kept` counts the items
-    that were mapped: 0 for a task that was not.
-    """
-
-    task: str
-    items: int
-    accuracy: float
-    low: float
-    high: float
-    chance: float
-    logprob: float
-    margin: float | None
-    exact: float
-    kept: int
-    verdict: str
+INTACT = CellKind("intact scores")
 
 
-def competence(work: Work) -> tuple[list[Competence], set[str]]:
-    """One entry a task, over all examples of all splits; and the ids of the examples that the model gets right."""
-    examples = {task: [e for split in SPLITS for e in work.examples(task, split)] for task in work.tasks}
-    cells, owners = [], []
-    for task in work.tasks:
-        before = 0
-        for split in SPLITS:  # apart, so that the scores of a split are found again by those who need only it
-            own = [work.encoder.encode(example) for example in work.examples(task, split)]
-            for batch in make_batches(own):
-                cells.append(score_cell(work, batch))
-                owners.append((task, batch, before))
-            before += len(own)
-    scores: dict[str, dict[int, tuple[np.ndarray, np.ndarray]]] = {task: {} for task in work.tasks}
-    for (task, batch, before), result in zip(owners, work.runner.run("Competence", cells), strict=True):
-        for place, member in enumerate(batch.members):
-            options = batch.owners.numpy() == place
-            scores[task][before + member] = result["logprobs"][options], result["greedy"][options]
+def competence(context: RunContext) -> tuple[list[Competence], set[str]]:
+    """One entry per task, over all examples of all splits; and the ids of the examples that the model gets right."""
+    # Split by split, so that whoever needs the scores of one split finds its cells.
+    batches = [
+        (task, split, batch)
+        for task in context.tasks
+        for split in SPLITS
+        for batch in context.batches(task, split, with_distractors=True)
+    ]
+    results = context.runner.run("Competence", [intact_cell(context, batch) for _, _, batch in batches])
+    scores: dict[str, dict[str, tuple[Array, Array]]] = {task: {} for task in context.tasks}
+    for (task, split, batch), result in zip(batches, results, strict=True):
+        examples = context.examples(task, split)
+        for member, options, greedy in by_example(batch, result):
+            scores[task][examples[member].id] = options, greedy
     known: set[str] = set()
     entries = []
-    for task in work.tasks:
-        hits = np.array([_hit(*scores[task][i]) for i in range(len(scores[task]))])
-        entries.append(_judge(task, examples[task], hits, scores[task]))
-        known.update(example.id for example, hit in zip(examples[task], hits, strict=True) if hit)
+    for task in context.tasks:
+        asked = [example for split in SPLITS for example in context.examples(task, split)]
+        ordered = [scores[task][example.id] for example in asked]
+        hits = np.array([bool(answer_wins(*example_scores)) for example_scores in ordered])
+        entries.append(_judge(task, asked, hits, ordered))
+        known.update(example.id for example, hit in zip(asked, hits, strict=True) if hit)
     return entries, known
 
 
-def score_cell(work: Work, batch: Batch) -> Cell:
+def intact_cell(context: RunContext, batch: Batch) -> Cell:
     """What the intact model makes of a batch: `logprobs` and `greedy` [slot]."""
-    return Cell(work.inputs("score", batch=batch.key), lambda: _score(work, batch), batch.ids.numel())
-
-
-@torch.inference_mode()
-def _score(work: Work, batch: Batch) -> Result:
-    logprobs, greedy = batch.score(work.model)
-    return {"logprobs": logprobs.cpu().numpy(), "greedy": greedy.cpu().numpy().astype(np.uint8)}
-
-
-def _hit(options: np.ndarray, greedy: np.ndarray) -> bool:
-    """Options come answer first, as the encoder gives them."""
-    return bool(options[0] > options[1:].max() if len(options) > 1 else greedy[0])
+    return context.cell(INTACT, lambda: score_intact(context.model, batch), batch.ids.numel(), batch=batch.key)
 
 
 def _chance(examples: list[Example]) -> float:
-    """What guessing gives: one of the options, or where there are none the commonest answer of the task."""
-    commonest = Counter(example.answer for example in examples).most_common(1)[0][1] / len(examples)
-    return float(np.mean([1 / (1 + len(e.distractors)) if e.distractors else commonest for e in examples]))
+    """What guessing gives: one of the options, or where there are none the most frequent answer of the task."""
+    most_frequent = Counter(example.answer for example in examples).most_common(1)[0][1] / len(examples)
+    return float(np.mean([1 / (1 + len(e.distractors)) if e.distractors else most_frequent for e in examples]))
 
 
-def _judge(
-    task: str, examples: list[Example], hits: np.ndarray, scores: dict[int, tuple[np.ndarray, np.ndarray]]
-) -> Competence:
-    ordered = [scores[i] for i in range(len(scores))]
-    exact = np.array([greedy[0] for _, greedy in ordered], dtype=float)
-    margins = np.array([options[0] - options[1:].max() if len(options) > 1 else np.nan for options, _ in ordered])
+def _judge(task: str, examples: list[Example], hits: Array, scores: list[tuple[Array, Array]]) -> Competence:
+    margins = np.array([options[0] - options[1:].max() if len(options) > 1 else np.nan for options, _ in scores])
     chance = _chance(examples)
     low, high = proportion_interval(hits, [example.group for example in examples])
     return Competence(
         task=task,
-        items=len(ordered),
+        items=len(scores),
         accuracy=float(hits.mean()),
         low=low,
         high=high,
         chance=chance,
-        logprob=float(np.mean([options[0] for options, _ in ordered])),
+        logprob=float(np.mean([options[0] for options, _ in scores])),
         margin=None if np.isnan(margins).all() else float(np.nanmean(margins)),
-        exact=float(exact.mean()),
-        kept=len(ordered),
+        exact=float(np.mean([float(greedy[0]) for _, greedy in scores])),
+        mapped=len(scores),
         verdict=COMPETENT if low > chance else AT_CHANCE,
     )

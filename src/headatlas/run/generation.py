@@ -1,4 +1,4 @@
-"""The model's own answers: greedy, many prompts at once, with cached keys and values."""
+"""The answers that the model writes: greedy, many prompts at once, with cached keys and values."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,12 +16,13 @@ from torch import Tensor
 
 from headatlas.errors import HeadAtlasError
 from headatlas.model.heads import HeadModel
-from headatlas.run.cells import Cell, Result
-from headatlas.run.context import Work
-from headatlas.run.scoring import Encoder
+from headatlas.run.cells import Cell, CellKind, Result
+from headatlas.run.context import RunContext
+from headatlas.run.encoding import Encoder
 from headatlas.suites.example import Example
-from headatlas.suites.suite import SPLITS, Suite
+from headatlas.suites.suite import SPLITS
 
+ANSWERS = CellKind("generated answers", 2)
 LONGEST = 24  # tokens of an answer
 FORWARD_TOKENS = 1536  # padded prompt tokens that are run together
 END = re.compile(r"\n|(?<=[.!?])\s")  # an answer ends with its line or its sentence
@@ -39,7 +41,7 @@ def answer(
     `gates` [prompt, layer, head] masks heads while the prompt is read and while the answer is written; `baseline`
     [layer, head, head_dim] stands in for what is masked.
     """
-    fed = [encoder.ids(encoder.asked(prompt)) for prompt in prompts]
+    fed = [encoder.prompt_ids(prompt) for prompt in prompts]
     for prompt, ids in zip(prompts, fed, strict=True):
         if len(ids) + longest > model.context:
             raise HeadAtlasError(
@@ -63,7 +65,7 @@ def cut(text: str) -> str:
 
 
 def _chunks(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Prompts of like length together, at most FORWARD_TOKENS of them (or one)."""
+    """Prompts of similar length together, at most FORWARD_TOKENS of them (or one)."""
     chunk: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: (lengths[i], i)):
         if chunk and (len(chunk) + 1) * lengths[i] > FORWARD_TOKENS:
@@ -92,15 +94,15 @@ def _generate(model: HeadModel, prompts: Sequence[Sequence[int]], longest: int) 
         begin_suppress_tokens=ends,  # an empty line is no answer
         pad_token_id=ends[0],
     )
-    # What a configuration leaves open is filled from the model's own, which may bring penalties or beams.
-    habits, model.module.generation_config = model.module.generation_config, GenerationConfig()
+    # What a configuration leaves open is filled from the model's default, which may bring penalties or beams.
+    usual, model.module.generation_config = model.module.generation_config, GenerationConfig()
     try:
-        made = model.module.generate(
+        generated = model.module.generate(
             ids.to(model.device), attention_mask=mask.to(model.device), generation_config=greedy
         )
     finally:
-        model.module.generation_config = habits
-    return [row[width:] for row in made.tolist()]
+        model.module.generation_config = usual
+    return [row[width:] for row in generated.tolist()]
 
 
 @lru_cache(maxsize=8)
@@ -113,37 +115,40 @@ def _line_ends(tokenizer: Any) -> tuple[int, ...]:
     return tuple(sorted(ends))
 
 
-def with_own_answers(work: Work, longest: int = LONGEST) -> Work:
-    """The same work with the model's own answers in the place of the reference ones; blank answers are left out."""
-    examples = [(task, split) for task in work.tasks for split in SPLITS]
-    cells = [_cell(work, work.examples(task, split), longest) for task, split in examples]
-    found: dict[str, list[Example]] = {split: [] for split in SPLITS}
+def with_generated_answers(context: RunContext, longest: int = LONGEST) -> RunContext:
+    """The same context with the model's answers instead of the reference ones; blank answers are left out."""
+    parts = [(task, split) for task in context.tasks for split in SPLITS]
+    cells = [_cell(context, context.examples(task, split), longest) for task, split in parts]
+    answered: dict[str, list[Example]] = {split: [] for split in SPLITS}
     blank = 0
-    for (task, split), result in zip(examples, work.runner.run("Own answers", cells), strict=True):
+    for (task, split), result in zip(parts, context.runner.run("Generated answers", cells), strict=True):
         texts = json.loads(bytes(result["texts"]))
-        for example, text in zip(work.examples(task, split), texts, strict=True):
-            blank += not text.strip()
+        for example, text in zip(context.examples(task, split), texts, strict=True):
             if text.strip():
-                found[split].append(example.model_copy(update={"answer": text, "distractors": ()}))
-    for task, split in examples:
-        if len({example.group for example in found[split] if example.task == task}) < 2:
+                answered[split].append(example.model_copy(update={"answer": text, "distractors": ()}))
+            else:
+                blank += 1
+    for task, split in parts:
+        if len({example.group for example in answered[split] if example.task == task}) < 2:
             raise HeadAtlasError(
-                f"{work.model.name} answers nothing to almost all examples of {task!r} in the {split!r} split. Use the "
-                "reference answers."
+                f"{context.model.name} answers nothing to almost all examples of {task!r} in the {split!r} split. Use "
+                "the reference answers."
             )
     if blank:
-        work.runner.reporter.say(f"{blank} examples are left out: the model answers them with nothing.")
-    name = work.splits["fit"].name
-    return work.restricted({split: Suite(name, tuple(own)) for split, own in found.items()})
+        context.say(f"{blank} examples are left out: the model answers them with nothing.")
+    return context.with_splits(
+        {split: replace(suite, examples=tuple(answered[split])) for split, suite in context.splits.items()}
+    )
 
 
-def _cell(work: Work, examples: Sequence[Example], longest: int) -> Cell:
+def _cell(context: RunContext, examples: Sequence[Example], longest: int) -> Cell:
+    encoder = context.encoder
     prompts = [example.prompt for example in examples]
-    inputs = work.inputs("own answers", prompts=prompts, chat=work.encoder.chat, longest=longest)
-    tokens = sum(len(work.encoder.ids(prompt)) + longest for prompt in prompts)
+    fed = [encoder.prompt_ids(prompt) for prompt in prompts]
 
     def compute() -> Result:
-        texts = answer(work.model, work.encoder, prompts, longest)
+        texts = answer(context.model, encoder, prompts, longest)
         return {"texts": np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8)}
 
-    return Cell(inputs, compute, tokens)
+    tokens = sum(len(ids) + longest for ids in fed)
+    return context.cell(ANSWERS, compute, tokens, fed=fed, tokenizer=encoder.fingerprint, longest=longest)

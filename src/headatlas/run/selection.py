@@ -1,24 +1,25 @@
-"""Which examples are split where, and which tasks and items a map is made from."""
+"""Which examples go into which split, and from which tasks and items a map is made."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from headatlas.atlas.verdicts import COMPETENT, TOO_FEW_KNOWN
+from headatlas.atlas.records import COMPETENT, TOO_FEW_KNOWN, Competence
 from headatlas.errors import HeadAtlasError
-from headatlas.run.competence import Competence
-from headatlas.run.context import Work
+from headatlas.run.context import RunContext
 from headatlas.suites.suite import SPLITS, Suite
 
-MINIMUM = 12  # examples of a task below which no map is made: nothing could be said about its errors
+FEWEST_EXAMPLES = 12  # of a task; with fewer nothing could be said about errors, so no map is made
 
 
 def split_examples(suite: Suite, limits: Mapping[str, int] | None, seed: int) -> dict[str, Suite]:
     """The splits of a suite, each cut down to its limit; refused where nothing could be said about errors."""
     for task in suite.tasks:
-        if (count := len(suite.of(task))) < MINIMUM:
-            raise HeadAtlasError(f"Task {task!r} has {count} examples; a map needs at least {MINIMUM} of every task.")
+        if (count := len(suite.of(task))) < FEWEST_EXAMPLES:
+            raise HeadAtlasError(
+                f"Task {task!r} has {count} examples; a map needs at least {FEWEST_EXAMPLES} of every task."
+            )
     splits = suite.split(seed)
     if limits is not None:
         splits = {split: splits[split].limit(limits[split], seed) for split in SPLITS}
@@ -33,33 +34,35 @@ def split_examples(suite: Suite, limits: Mapping[str, int] | None, seed: int) ->
 
 
 def select(
-    work: Work, found: list[Competence], known: set[str], at_chance: bool, known_only: bool
-) -> tuple[list[Competence], Work]:
+    context: RunContext, entries: list[Competence], known: set[str], at_chance: bool, known_only: bool
+) -> tuple[list[Competence], RunContext]:
     """Leave out what a map would say nothing about: tasks at chance, and with `known_only` items the model fails."""
+
+    def usable(example_id: str) -> bool:
+        return example_id in known or not known_only
+
     judged, mapped = [], set()
-    for entry in found:
-        usable = [
-            [e.group for e in work.examples(entry.task, split) if e.id in known or not known_only] for split in SPLITS
-        ]
-        kept = sum(map(len, usable))
+    for entry in entries:
+        groups = [[e.group for e in context.examples(entry.task, split) if usable(e.id)] for split in SPLITS]
+        items = sum(map(len, groups))
         if entry.verdict != COMPETENT and not at_chance:
-            entry = replace(entry, kept=0)
-        elif kept < MINIMUM or any(len(set(groups)) < 2 for groups in usable):
-            entry = replace(entry, kept=0, verdict=TOO_FEW_KNOWN)
+            entry = replace(entry, mapped=0)
+        elif items < FEWEST_EXAMPLES or any(len(set(split_groups)) < 2 for split_groups in groups):
+            entry = replace(entry, mapped=0, verdict=TOO_FEW_KNOWN)
         else:
-            entry = replace(entry, kept=kept)
+            entry = replace(entry, mapped=items)
             mapped.add(entry.task)
-        if not entry.kept:
+        if not entry.mapped:
             numbers = f"accuracy {entry.accuracy:.2f}, chance {entry.chance:.2f}"
-            work.runner.reporter.say(f"{entry.task} is not mapped: {entry.verdict} ({numbers}).")
+            context.say(f"{entry.task} is not mapped: {entry.verdict} ({numbers}).")
         judged.append(entry)
     if not mapped:
         raise HeadAtlasError(
-            f"{work.model.name} is at chance on every task, or knows too few items of it; a map would mean nothing. "
-            "Map all the same with --at-chance, or use easier tasks."
+            f"{context.model.name} is at chance on every task, or knows too few items of it; a map would mean nothing. "
+            "Map all the same with `at_chance`, or use easier tasks."
         )
     splits = {
-        split: suite.keep(lambda e: e.task in mapped and (e.id in known or not known_only))
-        for split, suite in work.splits.items()
+        split: suite.keep(lambda example: example.task in mapped and usable(example.id))
+        for split, suite in context.splits.items()
     }
-    return judged, work.restricted(splits)
+    return judged, context.with_splits(splits)

@@ -9,7 +9,7 @@ from headatlas.views.page import write_page
 from headatlas.views.report.report import write_report
 
 if TYPE_CHECKING:
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
     from headatlas.progress import Reporter
 
 FILES = ("figures", "report.md", "report.html")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from headatlas.run.context import Diagnostic
+from headatlas.atlas.records import Diagnostic
 
 PERMUTATIONS = 2000
 SEED = 13
@@ -31,6 +31,7 @@ class Consistency:
     """
 
     counts: NDArray[np.int64]
+    shape: tuple[int, int]
     sizes: NDArray[np.int64]
     shared: int
     shared_share: float
@@ -41,36 +42,29 @@ class Consistency:
     sufficient: int
     disjoint: int
 
-    def sentence(self, task: str) -> str:
-        """The finding in words."""
-        seeds = len(self.sizes)
-        text = (
-            f"{task}: {self.sufficient} of {seeds} circuits are sufficient alone, {self.disjoint} of them mutually "
-            f"disjoint; {self.shared} heads are in every circuit of {np.mean(self.sizes):.0f} heads on average"
-        )
-        if not self.jaccard:
-            return f"{text}."
-        return f"{text}; overlap {self.mean:.2f}, {self.chance:.2f} by chance."
-
     def diagnostics(self, method: str, task: str) -> list[Diagnostic]:
-        """`place` is the head (layer * heads + head) of `facilitating_seeds`, the other seed of `jaccard`."""
+        """The numbers as rows of the table; `facilitating_seeds` has one per head, `jaccard` one per pair of seeds."""
 
-        def one(metric: str, value: float, seed: int = 0, place: int | None = None) -> Diagnostic:
-            return Diagnostic(method, metric, float(value), task, seed, place)
+        def entry(metric: str, value: float, seed: int = 0, **columns: float) -> Diagnostic:
+            return Diagnostic(method, metric, float(value), task, seed, **columns)  # type: ignore[arg-type]
 
-        found = [one("facilitating_seeds", count, place=place) for place, count in enumerate(self.counts)]
-        found += [one("circuit_size", size, seed) for seed, size in enumerate(self.sizes)]
-        found += [
-            one("shared_by_all", self.shared),
-            one("shared_by_all_share", self.shared_share),
-            one("sufficient_sets", self.sufficient),
-            one("disjoint_sufficient_sets", self.disjoint),
+        entries = [
+            entry("facilitating_seeds", count, layer=i // self.shape[1], head=i % self.shape[1])
+            for i, count in enumerate(self.counts)
         ]
-        found += [one("jaccard", value, a, b) for (a, b), value in self.jaccard.items()]
+        entries += [entry("circuit_size", size, seed) for seed, size in enumerate(self.sizes)]
+        entries += [
+            entry("shared_by_all", self.shared),
+            entry("shared_by_all_share", self.shared_share),
+            entry("sufficient_sets", self.sufficient),
+            entry("disjoint_sufficient_sets", self.disjoint),
+        ]
+        entries += [entry("jaccard", value, a, other_seed=b) for (a, b), value in self.jaccard.items()]
         if self.jaccard:
-            found.append(Diagnostic(method, "jaccard_mean", self.mean, task, 0, None, *self.band))
-            found.append(one("jaccard_chance", self.chance))
-        return found
+            low, high = self.band
+            entries.append(entry("jaccard_mean", self.mean, null_low=low, null_high=high))
+            entries.append(entry("jaccard_chance", self.chance))
+        return entries
 
 
 def consistency(circuits: NDArray[np.bool_], sufficient: Sequence[bool], shape: tuple[int, int]) -> Consistency:
@@ -79,11 +73,16 @@ def consistency(circuits: NDArray[np.bool_], sufficient: Sequence[bool], shape: 
     shared = int(circuits.all(axis=0).sum())
     pairs = list(combinations(range(len(circuits)), 2))
     overlaps = {(a, b): jaccard(circuits[a], circuits[b]) for a, b in pairs}
-    enough = {frozenset(np.flatnonzero(own).tolist()) for own, good in zip(circuits, sufficient, strict=True) if good}
+    enough = {
+        frozenset(np.flatnonzero(circuit).tolist())
+        for circuit, is_enough in zip(circuits, sufficient, strict=True)
+        if is_enough
+    }
     heads = circuits.shape[1]
     mean_size = float(sizes.mean())
     return Consistency(
         counts=circuits.sum(axis=0),
+        shape=shape,
         sizes=sizes,
         shared=shared,
         shared_share=shared / mean_size if mean_size else 0.0,
@@ -94,7 +93,7 @@ def consistency(circuits: NDArray[np.bool_], sufficient: Sequence[bool], shape: 
         else float("nan"),
         band=null_band(circuits, shape) if pairs else (float("nan"), float("nan")),
         sufficient=int(np.sum(sufficient)),
-        disjoint=most_disjoint(sorted(enough, key=lambda own: (len(own), sorted(own)))),
+        disjoint=most_disjoint(sorted(enough, key=lambda heads: (len(heads), sorted(heads)))),
     )
 
 

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from headatlas.errors import HeadAtlasError
 from headatlas.model.heads import Baseline, HeadModel
-from headatlas.run.context import Work
-from headatlas.run.scoring import Batch, make_batches
+from headatlas.run.batches import Batch, make_batches
+from headatlas.run.context import RunContext
+from headatlas.run.interventions import Gates, score_together
 
 ORDER_SEED = 7  # of the order in which batches are visited: the same for all seeds, which are independent starts
 # Takes the summed negative log-likelihood of every answer [fit, example]; returns a loss [fit].
@@ -24,10 +25,8 @@ def nll(model: HeadModel, batch: Batch, gates: Tensor, baseline: Baseline | None
 
     Each fit has its own copy of the batch, and each row the gates of its fit.
     """
-    copies = len(gates)
-    with model.gate(gates.repeat_interleave(batch.size, 0), baseline):
-        logprobs, _ = batch.repeat(copies).score(model)
-    return -logprobs.view(copies, batch.size)
+    logprobs, _ = score_together(model, batch, Gates(gates, baseline))
+    return -logprobs
 
 
 def nll_and_gradient(
@@ -35,14 +34,14 @@ def nll_and_gradient(
 ) -> tuple[Tensor, Tensor]:
     """A loss [fit] made by `reduce` from the likelihoods [fit, example], and its gradient [fit, layer, head].
 
-    Weights are frozen or left out of the graph's ends, so the backward costs about one forward; what was kept for it
+    Weights are frozen or left out of the graph's ends, so the backward costs about one forward; what was held for it
     is gone when this returns.
     """
     leaf = gates.detach().requires_grad_()
-    rows = leaf.repeat_interleave(batch.size, 0)
-    kept = model.checkpointed() if checkpoint else nullcontext()
+    intervention = Gates(leaf)
+    memory = model.checkpointed() if checkpoint else nullcontext()
     # A checkpoint runs layers again during the backward: the gates must still be in place then.
-    with torch.enable_grad(), model.gate(rows), kept:
+    with torch.enable_grad(), intervention.applied(model, batch), memory:
         logprobs, _ = batch.repeat(len(gates)).score(model)
         value = reduce(-logprobs.view(len(gates), batch.size))
         (gradient,) = torch.autograd.grad(value.sum(), leaf)
@@ -80,14 +79,14 @@ def mean_nll(model: HeadModel, batches: Sequence[Batch], gates: Tensor) -> Tenso
 
 
 def batch_of_step(batches: Sequence[Batch], step: int) -> Batch:
-    """Every batch once an epoch, each epoch in an order of its own."""
-    epoch, place = divmod(step, len(batches))
-    return batches[np.random.default_rng([ORDER_SEED, epoch]).permutation(len(batches))[place]]
+    """Every batch once per epoch; each epoch has its own order."""
+    epoch, turn = divmod(step, len(batches))
+    return batches[np.random.default_rng([ORDER_SEED, epoch]).permutation(len(batches))[turn]]
 
 
-def batches_of(work: Work, task: str, split: str, size: int) -> list[Batch]:
-    """The answers of a task in fixed batches of at most `size` examples of like length, as equal as can be."""
-    encoded = [work.encoder.encode(example)[:1] for example in work.examples(task, split)]
+def task_batches(context: RunContext, task: str, split: str, size: int) -> list[Batch]:
+    """The answers of a task in fixed batches of at most `size` examples of similar length, as equal as can be."""
+    encoded = [context.encoder.encode(example)[:1] for example in context.examples(task, split)]
     if not encoded:
         raise HeadAtlasError(
             f"Task {task!r} has no answer in its {split!r} split, so no gate can be fitted to it. Give it more groups."
@@ -95,4 +94,4 @@ def batches_of(work: Work, task: str, split: str, size: int) -> list[Batch]:
     encoded.sort(key=lambda options: len(options[0].tokens))
     chunks = np.array_split(np.arange(len(encoded)), -(-len(encoded) // size))
     longest = max(len(options[0].tokens) for options in encoded)
-    return [batch for own in chunks for batch in make_batches([encoded[i] for i in own], size * longest)]
+    return [batch for chunk in chunks for batch in make_batches([encoded[i] for i in chunk], size * longest)]

@@ -12,8 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from headatlas.methods.probe.features import Reading, collect
-from headatlas.run.context import Work
+from headatlas.methods.probe.features import collect
+from headatlas.methods.probe.reading import Reading
+from headatlas.run.context import RunContext
 from headatlas.suites.suite import SPLITS
 
 Labels = NDArray[np.int64]
@@ -38,15 +39,15 @@ class ProbeData:
     groups: Mapping[str, NDArray[np.str_]]
 
     @classmethod
-    def of(cls, work: Work, reading: Reading) -> ProbeData:
-        features, labels, groups = {}, {}, {}
+    def collect(cls, context: RunContext, reading: Reading) -> ProbeData:
+        tasks, features, labels, groups = tuple(context.tasks), {}, {}, {}
         for split in SPLITS:
-            found = collect(work, split, reading)
-            joined = np.concatenate([found[task] for task in work.tasks])
-            features[split] = torch.from_numpy(joined).view(len(joined), len(work.heads), work.model.head_dim)
-            labels[split] = np.concatenate([np.full(len(found[task]), i) for i, task in enumerate(work.tasks)])
-            groups[split] = np.array([group for task in work.tasks for group in work.groups(task, split)])
-        return cls(tuple(work.tasks), features, labels, groups)
+            by_task = collect(context, split, reading)
+            joined = np.concatenate([by_task[task] for task in tasks])
+            features[split] = torch.from_numpy(joined).view(len(joined), len(context.heads), context.model.head_dim)
+            labels[split] = np.concatenate([np.full(len(by_task[task]), i) for i, task in enumerate(tasks)])
+            groups[split] = np.array([group for task in tasks for group in context.groups(task, split)])
+        return cls(tasks, features, labels, groups)
 
     @cached_property
     def key(self) -> str:

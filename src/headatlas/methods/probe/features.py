@@ -7,96 +7,75 @@ positions of the data set is ever kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from headatlas.errors import UsageError, unknown
+from headatlas.methods.probe.reading import Reading
 from headatlas.model.heads import Edit
-from headatlas.run.cells import Cell, Result
-from headatlas.run.context import Work
-from headatlas.run.scoring import Batch, Option, make_batches
+from headatlas.run.batches import Batch, make_batches
+from headatlas.run.cells import Cell, CellKind, Result
+from headatlas.run.context import RunContext
+from headatlas.run.encoding import Option
 from headatlas.stats import Array
 
-# Which positions are averaged.
-TOKENS = {
-    "important": "the k answer tokens that depend most on the question",
-    "first": "the first answer token",
-    "last": "the last answer token",
-    "all": "all answer tokens",
-    "mean": "every position that is fed, prompt and answer",
-}
-WITHOUT_QUESTION = "Answer:"  # stands in for the prompt where the dependence on the question is measured
+FEATURES = CellKind("features")
+WITHOUT_QUESTION = "Answer:"  # replaces the prompt where the dependence on the question is measured
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Where z is read: `tokens` names the positions, `k` how many of them count as important."""
-
-    tokens: str = "important"
-    k: int = 5
-
-    def __post_init__(self) -> None:
-        if self.tokens not in TOKENS:
-            raise unknown("choice of answer tokens", self.tokens, TOKENS)
-        if self.k < 1:
-            raise UsageError(f"The {self.k} most important answer tokens were asked for; take at least 1.")
-
-
-def collect(work: Work, split: str, reading: Reading, tasks: Sequence[str] | None = None) -> dict[str, Array]:
+def collect(context: RunContext, split: str, reading: Reading, tasks: Sequence[str] | None = None) -> dict[str, Array]:
     """Per task, in the order of its examples: features [example, layer * head * head_dim] in float32."""
     cells = {
-        task: [_cell(work, task, split, batch, reading) for batch in work.batches(task, split)]
-        for task in (work.tasks if tasks is None else tasks)
+        task: [_cell(context, task, split, batch, reading) for batch in context.batches(task, split)]
+        for task in (context.tasks if tasks is None else tasks)
     }
-    return work.run_by_batch(f"Features on {split}", split, cells, "features")
+    return context.run_by_batch(f"Features on {split}", split, cells, "features")
 
 
-def _cell(work: Work, task: str, split: str, batch: Batch, reading: Reading) -> Cell:
+def _cell(context: RunContext, task: str, split: str, batch: Batch, reading: Reading) -> Cell:
     longest = int(torch.bincount(batch.slots).max())
     by_information = reading.tokens == "important" and longest > reading.k
     # Where every answer has at most k tokens all of them are important, and no second prompt is needed.
-    free = _without_question(work, task, split, batch) if by_information else None
-    inputs = work.inputs(
-        "features",
+    free = _without_question(context, task, split, batch) if by_information else None
+    return context.cell(
+        FEATURES,
+        lambda: read_batch(context, batch, reading, free),
+        batch.ids.numel() + (free.ids.numel() if free else 0),
         batch=batch.key,
         tokens="all" if reading.tokens == "important" and free is None else reading.tokens,
         **({"k": reading.k, "without_question": free.key} if free else {}),
     )
-    tokens = batch.ids.numel() + (free.ids.numel() if free else 0)
-    return Cell(inputs, lambda: read_batch(work, batch, reading, free), tokens)
 
 
-def _without_question(work: Work, task: str, split: str, batch: Batch) -> Batch:
+def _without_question(context: RunContext, task: str, split: str, batch: Batch) -> Batch:
     """The same answer tokens after a prompt that asks nothing; one batch, its rows in the order of `batch`."""
-    start = work.encoder.ids(WITHOUT_QUESTION)
-    examples = work.examples(task, split)
+    start = context.encoder.ids(WITHOUT_QUESTION)
+    examples = context.examples(task, split)
     options = []
     for member in batch.members:
-        option = work.encoder.encode(examples[member])[0]
+        option = context.encoder.encode(examples[member])[0]
         options.append([Option((*start, *option.tokens[option.start :]), len(start))])
-    (made,) = make_batches(options, tokens=batch.ids.numel() + len(options) * len(start) * 64)
-    return made
+    (single,) = make_batches(options, tokens=batch.ids.numel() + len(options) * len(start) * 64)
+    return single
 
 
 @torch.inference_mode()
-def read_batch(work: Work, batch: Batch, reading: Reading, free: Batch | None) -> Result:
-    """Features [example, layer * head * head_dim] of a batch that holds one answer a row."""
-    model = work.model
+def read_batch(context: RunContext, batch: Batch, reading: Reading, free: Batch | None) -> Result:
+    """Features [example, layer * head * head_dim] of a batch that holds one answer per row."""
+    model = context.model
     if reading.tokens == "mean":
         rows, positions = batch.real.nonzero(as_tuple=True)
         owners = rows
     else:
         rows, positions, owners = batch.rows, batch.positions, batch.slots
     # Read at the positions of this batch only, a layer at a time; weighed once the tokens are known.
-    with model.only_logits(batch.rows, batch.positions), model.capture(keep=_at(rows, positions)) as z:
+    with model.only_logits(batch.rows, batch.positions), model.capture(reduce=_at(rows, positions)) as z:
         logits = model.logits(batch.ids)
     if reading.tokens == "mean":
         weights = 1 / batch.lengths[rows]
     else:
-        weights = _weights(batch, reading, None if free is None else _information(work, batch, logits, free))
+        weights = _weights(batch, reading, None if free is None else _information(context, batch, logits, free))
     sums = torch.zeros(batch.size, model.n_layers, model.n_heads, model.head_dim)
     for layer, read in z.items():
         sums[:, layer].index_add_(0, owners, read.float().cpu() * weights[:, None, None].float())
@@ -107,10 +86,10 @@ def _at(rows: Tensor, positions: Tensor) -> Edit:
     return lambda _, z: z[rows.to(z.device), positions.to(z.device)]
 
 
-def _information(work: Work, batch: Batch, logits: Tensor, free: Batch) -> Tensor:
+def _information(context: RunContext, batch: Batch, logits: Tensor, free: Batch) -> Tensor:
     """How much each answer token depends on the question, in nats: log p(token | question) - log p(token | none)."""
-    with work.model.only_logits(free.rows, free.positions):
-        without = work.model.logits(free.ids)
+    with context.model.only_logits(free.rows, free.positions):
+        without = context.model.logits(free.ids)
     return _logprobs(logits, batch.targets) - _logprobs(without, free.targets)[_aligned(batch, free)]
 
 
@@ -119,9 +98,9 @@ def _logprobs(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def _aligned(batch: Batch, free: Batch) -> Tensor:
-    """For every target of `batch`, the place of the same answer token among the targets of `free`."""
-    place = {(free.members[slot], i): t for t, (slot, i) in enumerate(_numbered(free.slots))}
-    return torch.tensor([place[slot, i] for slot, i in _numbered(batch.slots)])
+    """For every target of `batch`, the index of the same answer token among the targets of `free`."""
+    index = {(free.members[slot], i): t for t, (slot, i) in enumerate(_numbered(free.slots))}
+    return torch.tensor([index[slot, i] for slot, i in _numbered(batch.slots)])
 
 
 def _numbered(slots: Tensor) -> Sequence[tuple[int, int]]:
@@ -138,13 +117,13 @@ def _weights(batch: Batch, reading: Reading, information: Tensor | None) -> Tens
     """The weight of every target: those chosen within an answer share 1 evenly."""
     weights = np.zeros(len(batch.slots))
     for slot in range(batch.size):
-        own = np.flatnonzero(batch.slots.numpy() == slot)
+        chosen = np.flatnonzero(batch.slots.numpy() == slot)
         if reading.tokens == "first":
-            own = own[:1]
+            chosen = chosen[:1]
         elif reading.tokens == "last":
-            own = own[-1:]
+            chosen = chosen[-1:]
         elif information is not None:
-            order = np.argsort(-information.numpy()[own], kind="stable")
-            own = own[order[: reading.k]]
-        weights[own] = 1 / len(own)
+            order = np.argsort(-information.numpy()[chosen], kind="stable")
+            chosen = chosen[order[: reading.k]]
+        weights[chosen] = 1 / len(chosen)
     return torch.from_numpy(weights)

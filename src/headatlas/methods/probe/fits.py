@@ -11,7 +11,7 @@ from headatlas.stats import Array
 class Fit:
     """One probe on the real labels.
 
-    `contributions` [choose example, head]: what each head adds to the logit of the example's own task.
+    `contributions` [choose example, head]: what each head adds to the logit of the example's task.
     `logits` [evaluate example, task].
     """
 
@@ -23,9 +23,9 @@ class Fit:
 class Fits:
     """All probes of a run.
 
-    `real`: one fit a seed. `null` [shuffle, task, head]: importance under shuffled labels, and `null_accuracy`
+    `real`: one fit per seed. `null` [shuffle, task, head]: importance under shuffled labels, and `null_accuracy`
     [shuffle] of those probes on `evaluate`. `halves` [draw, half, task, head]: importance when fitted on one half of
-    the groups. `alone` [choose example, head]: nats that a head by itself tells about the example's own task.
+    the groups. `alone` [choose example, head]: nats that a head by itself tells about the example's task.
     """
 
     real: list[Fit]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -9,25 +11,27 @@ from torch import Tensor
 from headatlas.methods.probe.data import Labelling, ProbeData
 from headatlas.methods.probe.fits import Fit, Fits
 from headatlas.methods.probe.multinomial import Rotated, Standard, fit
-from headatlas.run.cells import Cell, Result
-from headatlas.run.context import Work
+from headatlas.run.cells import CellKind, Result
+from headatlas.run.context import RunContext
 
+LINEAR = CellKind("linear probe")
 PENALTIES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)  # for each dimension of the features
 PENALTIES_ALONE = (1e-3, 1e-2, 1e-1)  # few dimensions, so a weaker one changes nothing but the time
 
 
-def fit_linear(work: Work, data: ProbeData, shuffles: int, seeds: int) -> Fits:
+def fit_linear(context: RunContext, data: ProbeData, shuffles: int, seeds: int) -> Fits:
     """Fitted on `fit`; the penalty is the one with the least cross-entropy on `choose`. One cell, a few seconds."""
-    inputs = work.inputs("linear probe", data=data.key, shuffles=shuffles, halves=seeds)
     rows = sum(len(labels) for labels in data.labels.values())
-    (found,) = work.runner.run("Linear probe", [Cell(inputs, lambda: _compute(data, shuffles, seeds), rows)])
+    compute = partial(_compute, data, shuffles, seeds)
+    cell = context.cell(LINEAR, compute, rows, data=data.key, shuffles=shuffles, halves=seeds)
+    (result,) = context.runner.run("Linear probe", [cell])
     return Fits(
-        real=[Fit(found["contributions"], found["logits"])],
-        null=found["null"],
-        null_accuracy=found["null_accuracy"],
-        halves=found["halves"],
-        alone=found["alone"],
-        notes=(("penalty", float(found["penalty"][0])), ("penalty alone", float(found["penalty"][1]))),
+        real=[Fit(result["contributions"], result["logits"])],
+        null=result["null"],
+        null_accuracy=result["null_accuracy"],
+        halves=result["halves"],
+        alone=result["alone"],
+        notes=(("penalty", float(result["penalty"][0])), ("penalty alone", float(result["penalty"][1]))),
     )
 
 
@@ -64,17 +68,19 @@ def _joint(data: ProbeData, x: dict[str, Tensor], labellings: list[Labelling]) -
         return float(torch.nn.functional.cross_entropy(flat["choose"] @ weights[0, 0] + bias[0, 0], right))
 
     penalty = min(PENALTIES, key=loss)
-    used = torch.from_numpy(np.stack([own.used for own in labellings])).float()
-    weights, bias = fit(rotated, _one_hot([own.fit for own in labellings], classes), penalty * heads * dim, used)
+    used = torch.from_numpy(np.stack([labelling.used for labelling in labellings])).float()
+    weights, bias = fit(
+        rotated, _one_hot([labelling.fit for labelling in labellings], classes), penalty * heads * dim, used
+    )
     # Mean features of each class under each labelling, times its weights: the mean of the examples' contributions.
-    given = _one_hot([own.choose for own in labellings], classes)
+    given = _one_hot([labelling.choose for labelling in labellings], classes)
     means = (given.mT @ flat["choose"]) / given.sum(1)[..., None]
     products = (means * weights[0].mT).unflatten(-1, (heads, dim)).sum(-1, dtype=torch.float64)
-    own = weights[0, 0].T[right].unflatten(-1, (heads, dim))
-    contributions = (flat["choose"].unflatten(-1, (heads, dim)) * own).sum(-1, dtype=torch.float64)
+    right_weights = weights[0, 0].T[right].unflatten(-1, (heads, dim))
+    contributions = (flat["choose"].unflatten(-1, (heads, dim)) * right_weights).sum(-1, dtype=torch.float64)
     logits = torch.einsum("nd,ldc->lnc", flat["evaluate"], weights[0]) + bias[0][:, None]
     hits = logits.argmax(-1).numpy() == data.labels["evaluate"]
-    shuffles = [i for i, own in enumerate(labellings) if i and own.used.all()]
+    shuffles = [i for i, labelling in enumerate(labellings) if i and labelling.used.all()]
     return {
         "contributions": contributions.numpy(),
         "logits": logits[0].double().numpy(),
@@ -84,7 +90,7 @@ def _joint(data: ProbeData, x: dict[str, Tensor], labellings: list[Labelling]) -
 
 
 def _alone(data: ProbeData, x: dict[str, Tensor]) -> tuple[np.ndarray, float]:
-    """One probe on each head. Nats on `choose`: log p(own task | head) - log of the task's share in `fit`."""
+    """One probe on each head. Nats on `choose`: log p(right task | head) - log of the task's share in `fit`."""
     rotated = Rotated.of(x["fit"])
     target = _one_hot([data.labels["fit"]], len(data.tasks))
     right = torch.from_numpy(data.labels["choose"])
@@ -92,8 +98,8 @@ def _alone(data: ProbeData, x: dict[str, Tensor]) -> tuple[np.ndarray, float]:
     def information(penalty: float) -> Tensor:
         weights, bias = fit(rotated, target, penalty * x["fit"].shape[-1], tolerance=1e-3)
         logits = x["choose"] @ weights[:, 0] + bias
-        own = logits.log_softmax(-1)[:, torch.arange(len(right)), right]
-        return (own - target[0].mean(0).log()[right]).double().T
+        right_logprob = logits.log_softmax(-1)[:, torch.arange(len(right)), right]
+        return (right_logprob - target[0].mean(0).log()[right]).double().T
 
     # One penalty for all heads, so that they stay comparable.
     tried = {penalty: information(penalty) for penalty in PENALTIES_ALONE}

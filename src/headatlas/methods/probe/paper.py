@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from headatlas.methods.probe.data import Labelling, ProbeData
 from headatlas.methods.probe.fits import Fit, Fits
-from headatlas.run.cells import Cell, Result
-from headatlas.run.context import Work
+from headatlas.run.cells import CellKind, Result
+from headatlas.run.context import RunContext
 
+PAPER = CellKind("paper probe")
 PROJECTED, HIDDEN, DROPOUT, LEARNING_RATE = 64, 512, 0.3, 1e-4
 BATCH = 32
 EPOCHS = 60  # at most; fitting ends earlier where `choose` has not got better for PATIENCE epochs
@@ -32,25 +35,30 @@ class PaperProbe(nn.Module):
         return self.classify(self.project(features).flatten(1))
 
 
-def fit_paper(work: Work, data: ProbeData, shuffles: int, seeds: int) -> Fits:
-    """One cell for every probe: the real labels once a seed, then the shuffled ones and the halves."""
+def fit_paper(context: RunContext, data: ProbeData, shuffles: int, seeds: int) -> Fits:
+    """One cell per probe: the real labels once per seed, then the shuffled ones and the halves."""
     named: list[tuple[str, int, Labelling]] = [("real", seed, data.real()) for seed in range(seeds)]
     named += [("shuffled", seed, data.shuffled(seed)) for seed in range(shuffles)]
     named += [(f"half {i}", seed, half) for seed in range(seeds) for i, half in enumerate(data.halves(seed))]
     cells = [
-        Cell(
-            work.inputs("paper probe", data=data.key, labels=kind, seed=seed),
-            lambda labelling=labelling, seed=seed: _compute(data, labelling, seed),  # type: ignore[misc]
+        context.cell(
+            PAPER,
+            partial(_compute, data, labelling, seed),
             int(labelling.used.sum()),
+            data=data.key,
+            labels=kind,
+            seed=seed,
         )
         for kind, seed, labelling in named
     ]
-    found = work.runner.run("Paper probe", cells)
-    importance = np.stack([_importance(data, own, r) for (_, _, own), r in zip(named, found, strict=True)])
+    results = context.runner.run("Paper probe", cells)
+    importance = np.stack(
+        [_importance(data, labelling, result) for (_, _, labelling), result in zip(named, results, strict=True)]
+    )
     null = slice(seeds, seeds + shuffles)
-    hits = [result["logits"].argmax(-1) == data.labels["evaluate"] for result in found[null]]
+    hits = [result["logits"].argmax(-1) == data.labels["evaluate"] for result in results[null]]
     return Fits(
-        real=[Fit(result["contributions"], result["logits"]) for result in found[:seeds]],
+        real=[Fit(result["contributions"], result["logits"]) for result in results[:seeds]],
         null=importance[null],
         null_accuracy=np.array([hit.mean() for hit in hits]),
         halves=importance[seeds + shuffles :].reshape(seeds, 2, *importance.shape[1:]),
@@ -79,7 +87,7 @@ def _trained(data: ProbeData, labelling: Labelling) -> PaperProbe:
     held_x, held_y = data.features["choose"], torch.from_numpy(labelling.choose)
     probe = PaperProbe(x.shape[1], x.shape[2], len(data.tasks))
     optimiser = torch.optim.AdamW(probe.parameters(), lr=LEARNING_RATE)
-    best, kept, waited = float("inf"), probe.state_dict(), 0
+    best, best_weights, waited = float("inf"), probe.state_dict(), 0
     for _ in range(EPOCHS):
         probe.train()
         for batch in used[torch.randperm(len(used))].split(BATCH):
@@ -91,15 +99,15 @@ def _trained(data: ProbeData, labelling: Labelling) -> PaperProbe:
             loss = nn.functional.cross_entropy(probe(held_x), held_y).item()
         waited = 0 if loss < best else waited + 1
         if loss < best:
-            best, kept = loss, {name: value.clone() for name, value in probe.state_dict().items()}
+            best, best_weights = loss, {name: value.clone() for name, value in probe.state_dict().items()}
         if waited == PATIENCE:
             break
-    probe.load_state_dict(kept)
+    probe.load_state_dict(best_weights)
     return probe.eval()
 
 
 def contributions_of(probe: PaperProbe, features: Tensor, labels: Tensor) -> Tensor:
-    """mean over the 64 projected values p of d logit_c / dp * p, c the example's own task: [example, head]."""
+    """mean over the 64 projected values p of d logit_c / dp * p, c the example's task: [example, head]."""
     projected = probe.project(features).detach().requires_grad_()
     logits = probe.classify(projected.flatten(1))
     (gradient,) = torch.autograd.grad(logits.gather(1, labels[:, None]).sum(), projected)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from headatlas.atlas.declarations import Measure, MethodInfo
 from headatlas.errors import UsageError, unknown
-from headatlas.methods.probe.data import ProbeData
-from headatlas.methods.probe.features import Reading
-from headatlas.methods.probe.linear import fit_linear
-from headatlas.methods.probe.paper import fit_paper
-from headatlas.methods.probe.report import diagnostics, maps
-from headatlas.run.context import Measured, Work
+from headatlas.methods.base import Measured, Method
+from headatlas.methods.probe.reading import Reading
 
-KINDS = {"linear": fit_linear, "paper": fit_paper}
+if TYPE_CHECKING:
+    from headatlas.run.context import RunContext
+
+KINDS = ("linear", "paper")
 ANSWERS = ("reference", "generated")
 FEWEST_SHUFFLES = 10  # below that the spread of the null is a guess
 
 
 @dataclass(frozen=True)
-class Probe:
+class Probe(Method):
     """Importance of a head: what it adds to the logit of the right task, in a probe of the task on all heads together
     (Cognitive Mirrors, 2025), over `choose` examples of that task.
 
@@ -29,8 +30,24 @@ class Probe:
     shuffled labels; `seeds` are independent starts of the paper's probe and draws of half-splits.
     """
 
-    name: ClassVar[str] = "probe"
-    least_tasks: ClassVar[int] = 2
+    info: ClassVar[MethodInfo] = MethodInfo(
+        name="probe",
+        title="Probe",
+        summary="finds the heads from whose output a classifier can tell the task",
+        meaning="What the head adds to the logit of the right task in a classifier of tasks. Information, not effect: "
+        "it nominates heads, and only an intervention can confirm them.",
+        kind="information",
+        measures=(
+            Measure(name="importance", meaning="the head tells the classifier that it is this task", unit="logit"),
+            Measure(name="signed", meaning="the contribution with its sign (paper's probe)", unit="logit"),
+            Measure(name="alone", meaning="a classifier of this head alone knows the task", unit="nats"),
+        ),
+        primary="importance",
+        priority=3,
+        fewest_tasks=2,
+        figures=("elbow",),
+    )
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paper": {"seeds": 5}}
     kind: str = "linear"
     answers: str = "reference"
     tokens: str = "important"
@@ -51,15 +68,24 @@ class Probe:
             raise UsageError(f"{self.seeds} seeds were asked for; take at least 1.")
         Reading(self.tokens, self.k)
 
-    def measure(self, work: Work) -> Measured:
-        if self.answers == "generated":
-            from headatlas.run.generation import with_own_answers
+    def measure(self, context: RunContext) -> Measured:
+        from headatlas.methods.probe.data import ProbeData
+        from headatlas.methods.probe.linear import fit_linear
+        from headatlas.methods.probe.paper import fit_paper
+        from headatlas.methods.probe.report import diagnostics, maps
 
-            work = with_own_answers(work)
-        data = ProbeData.of(work, Reading(self.tokens, self.k))
-        fits = KINDS[self.kind](work, data, self.shuffles, self.seeds)
-        texts = {split: [e for task in work.tasks for e in work.examples(task, split)] for split in ("fit", "evaluate")}
+        if self.answers == "generated":
+            from headatlas.run.generation import with_generated_answers
+
+            context = with_generated_answers(context)
+        data = ProbeData.collect(context, Reading(self.tokens, self.k))
+        fit = fit_paper if self.kind == "paper" else fit_linear
+        fits = fit(context, data, self.shuffles, self.seeds)
+        texts = {
+            split: [example for task in context.tasks for example in context.examples(task, split)]
+            for split in ("fit", "evaluate")
+        }
         return Measured(
-            maps(data, fits, work.heads, signed=self.kind == "paper"),
-            diagnostics(data, fits, texts),
+            maps(self.info.name, data, fits, context.heads, signed=self.kind == "paper"),
+            diagnostics(self.info.name, data, fits, texts),
         )

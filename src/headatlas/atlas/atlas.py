@@ -1,0 +1,209 @@
+"""Reading an atlas: its maps, its tables, and how its heads are ranked."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from headatlas.atlas.declarations import MethodInfo
+from headatlas.atlas.ranking import head_order
+from headatlas.atlas.records import Head
+from headatlas.atlas.run_record import RunRecord, read_run
+from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, SCORES
+from headatlas.errors import HeadAtlasError, unknown
+from headatlas.stats import Array, half_width
+
+if TYPE_CHECKING:
+    from headatlas.patterns import Finding
+
+
+class Atlas:
+    """Read access to an atlas folder. Tables are pandas frames, loaded when first used."""
+
+    def __init__(self, path: str | Path):
+        self.path = Path(path)
+        self.run: RunRecord = read_run(self.path)
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        return self._table("scores.parquet", SCORES)
+
+    @cached_property
+    def competence(self) -> pd.DataFrame:
+        return self._table("competence.parquet", COMPETENCE)
+
+    @cached_property
+    def diagnostics(self) -> pd.DataFrame:
+        """What the methods report beside their maps: accuracies, controls, curves."""
+        return self._table("diagnostics.parquet", DIAGNOSTICS, optional=True)
+
+    @cached_property
+    def evidence(self) -> pd.DataFrame:
+        """The outcomes of interventions; empty before `verify`."""
+        return self._table("evidence.parquet", EVIDENCE, optional=True)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(layers, heads) of the model."""
+        return self.run.model.layers, self.run.model.heads
+
+    @cached_property
+    def tasks(self) -> list[str]:
+        """The tasks that were mapped."""
+        return self.scores["task"].unique().tolist()
+
+    @cached_property
+    def verdicts(self) -> dict[str, str]:
+        """Every task of the suite, mapped or not, with its verdict of competence."""
+        return dict(zip(self.competence["task"], self.competence["verdict"], strict=True))
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """The methods that made maps."""
+        return self.scores["method"].unique().tolist()
+
+    def info(self, method: str) -> MethodInfo:
+        """What a method says about itself."""
+        return self.run.method(method)
+
+    def choose_method(self, name: str | None = None) -> str:
+        """The method asked for, or the default one of the atlas."""
+        if name is None:
+            return self.run.default_method or self.methods[-1]
+        if name not in self.methods:
+            raise unknown("method in this atlas", name, self.methods)
+        return name
+
+    def choose_task(self, name: str | None = None) -> str:
+        """A task by its name, whose case does not matter where that leaves no doubt; the only one without a name."""
+        if name is None:
+            if len(self.tasks) == 1:
+                return self.tasks[0]
+            raise HeadAtlasError(
+                f"This atlas has maps of {len(self.tasks)} tasks: {', '.join(self.tasks)}. Say which with `task`."
+            )
+        if name in self.tasks:
+            return name
+        folded = {task.casefold(): task for task in self.tasks}
+        if name.casefold() not in folded:
+            raise unknown("task in this atlas", name, self.tasks)
+        return folded[name.casefold()]
+
+    def tasks_of(self, method: str) -> list[str]:
+        """The tasks that a method mapped; it may have mapped some only."""
+        return list(dict.fromkeys(self.scores.loc[self.scores["method"] == method, "task"]))
+
+    def choose_measure(self, method: str, name: str | None = None) -> str:
+        """The measure asked for, or the method's primary one."""
+        if name is None:
+            return self.info(method).primary
+        known = list(dict.fromkeys(self.scores.loc[self.scores["method"] == method, "measure"]))
+        if name not in known:
+            raise unknown(f"measure of {method}", name, known)
+        return name
+
+    def table(
+        self,
+        task: str | None = None,
+        method: str | None = None,
+        measure: str | None = None,
+        seed: int | None = None,
+    ) -> pd.DataFrame:
+        """One row per measured head in the order of its rank: value, stderr, p, q and the 95 % interval.
+
+        Without a seed it is the mean over all of them. Of several seeds no error is known, but `least` and `most` say
+        between what values they lie. The rule behind `rank` is `atlas.info(method).ranking`.
+        """
+        task, method = self.choose_task(task), self.choose_method(method)
+        if task not in self.tasks_of(method):
+            raise unknown(f"task mapped by {method}", task, self.tasks_of(method))
+        measure = self.choose_measure(method, measure)
+        chosen = self.scores
+        for column, value in (("task", task), ("method", method), ("measure", measure)):
+            chosen = chosen[chosen[column] == value]
+        if seed is not None:
+            seeds = sorted(chosen["seed"].unique().tolist())
+            if seed not in seeds:
+                raise HeadAtlasError(f"The maps of {task} by {method} have the seeds {seeds}, not {seed}.")
+            chosen = chosen[chosen["seed"] == seed]
+        rows = chosen.groupby(["layer", "head"], as_index=False).agg(
+            value=("value", "mean"), least=("value", "min"), most=("value", "max")
+        )
+        if chosen["seed"].nunique() == 1:
+            columns = ["layer", "head", "stderr", "p_value", "q_value", "groups"]
+            rows = rows.merge(chosen[columns], on=["layer", "head"])
+            reach = half_width(int(rows["groups"].iloc[0])) * rows["stderr"]
+        else:
+            rows[["stderr", "p_value", "q_value"]] = np.nan
+            reach = pd.Series(np.nan, index=rows.index)
+        rows["low"], rows["high"] = rows["value"] - reach, rows["value"] + reach
+        rows = rows.iloc[head_order(rows["value"].to_numpy(), self.info(method), measure)].reset_index(drop=True)
+        rows.insert(0, "rank", np.arange(1, len(rows) + 1))
+        return rows[["rank", "layer", "head", "value", "low", "high", "stderr", "p_value", "q_value", "least", "most"]]
+
+    def ranking(self, task: str | None = None, method: str | None = None) -> list[Head]:
+        """The measured heads of a task, first in rank first: the one order that `top`, report, page and tests use."""
+        rows = self.table(task, method)
+        return list(zip(rows["layer"].tolist(), rows["head"].tolist(), strict=True))
+
+    def grid(
+        self,
+        task: str | None = None,
+        method: str | None = None,
+        measure: str | None = None,
+        seed: int | None = None,
+    ) -> Array:
+        """The map of a task as [layer, head]; NaN where a head was not measured; the mean over seeds without one."""
+        grid = np.full(self.shape, np.nan)
+        rows = self.table(task, method, measure, seed)
+        grid[rows["layer"], rows["head"]] = rows["value"]
+        return grid
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What the maps show beyond chance, and what they do not: `find_patterns` of the default method."""
+        from headatlas.patterns import find_patterns
+
+        return find_patterns(self)
+
+    def plot(self, figure: str = "importance", method: str | None = None, path: str | Path | None = None) -> Any:
+        """Draw a figure; returns the matplotlib figure, and writes it where a path is given."""
+        from headatlas.views.figures import draw
+
+        return draw(self, figure, method=method, path=path)
+
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows of an atlas: its importance figure."""
+        import io
+
+        picture = io.BytesIO()
+        self.plot().savefig(picture, format="png", dpi=110, bbox_inches="tight")
+        return picture.getvalue()
+
+    def _table(self, name: str, schema: pa.Schema, optional: bool = False) -> pd.DataFrame:
+        """A table of the atlas; where an optional one is missing, an empty one."""
+        path = self.path / name
+        if optional and not path.exists():
+            return schema.empty_table().to_pandas()
+        try:
+            table = pq.read_table(path)
+        except FileNotFoundError:
+            command = self.run.asked.command or "headatlas.map"
+            raise HeadAtlasError(
+                f"The atlas {self.path} is not finished: it has no {name}. Continue it with: {command}"
+            ) from None
+        except (OSError, pa.ArrowInvalid) as error:
+            raise HeadAtlasError(f"Cannot read {path}: {error}. Map again to write it anew.") from None
+        if table.schema.names != schema.names:
+            missing = set(schema.names) ^ set(table.schema.names)
+            raise HeadAtlasError(
+                f"Cannot read {path}: its columns are not those of this version of headatlas (it differs in "
+                f"{', '.join(sorted(missing))}). Map again to write it anew."
+            )
+        return table.to_pandas()

@@ -1,0 +1,92 @@
+"""The rows that an atlas holds, as typed records: what methods, tests and competence hand over to be written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headatlas.stats import Summary
+
+Head = tuple[int, int]  # (layer, head)
+
+# The verdict on a task after the intact model has tried it.
+COMPETENT, AT_CHANCE, TOO_FEW_KNOWN = "competent", "not competent", "too few known items"
+
+
+@dataclass(frozen=True)
+class HeadMap:
+    """One value for every measured head of one task, with its error and p-value."""
+
+    method: str
+    measure: str
+    task: str
+    seed: int
+    heads: tuple[Head, ...]
+    summary: Summary
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One number that a method reports beside its maps.
+
+    Numbers about one head have `layer` and `head`; points of a curve have `step` or `rank`; numbers about two seeds
+    have `other_seed`. `low` and `high` bound the 95 % interval of the value, `null_low` and `null_high` the middle
+    95 % of what the null gives.
+    """
+
+    method: str
+    metric: str
+    value: float
+    task: str | None = None
+    seed: int = 0
+    layer: int | None = None
+    head: int | None = None
+    step: int | None = None
+    rank: int | None = None
+    other_seed: int | None = None
+    low: float | None = None
+    high: float | None = None
+    null_low: float | None = None
+    null_high: float | None = None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one intervention did to held-out examples; the columns are explained in `tables.EVIDENCE`."""
+
+    test: str
+    task: str
+    eval_task: str | None
+    control: str
+    metric: str
+    value: float
+    intact: float | None = None
+    low: float | None = None
+    high: float | None = None
+    k: int | None = None
+    draw: int | None = None
+    factor: float | None = None
+    compared_with: str | None = None
+    p_value: float | None = None
+
+
+@dataclass(frozen=True)
+class Competence:
+    """How the intact model does on one task.
+
+    `accuracy` is forced choice among the answer and its distractors, or greedy exact match where there are none; `low`
+    and `high` bound its 95 % interval, `chance` is what guessing gives. `margin` is the log-probability of the answer
+    over the best distractor (None without distractors), `exact` the share that greedy decoding gets right. `mapped`
+    counts the items that maps were made from: 0 for a task that was left out.
+    """
+
+    task: str
+    items: int
+    accuracy: float
+    low: float
+    high: float
+    chance: float
+    logprob: float
+    margin: float | None
+    exact: float
+    mapped: int
+    verdict: str

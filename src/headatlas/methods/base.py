@@ -1,0 +1,45 @@
+"""What a method is: a frozen dataclass of its settings, a declaration, and one verb."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from headatlas.atlas.declarations import MethodInfo
+from headatlas.atlas.records import Diagnostic, Head, HeadMap
+from headatlas.stats import Array, summarise
+
+if TYPE_CHECKING:
+    from headatlas.run.context import RunContext
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a method gives back."""
+
+    maps: list[HeadMap] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+class Method:
+    """The base class of methods. Subclasses are frozen dataclasses whose fields are the method's settings.
+
+    Modules that define methods import torch only inside `measure`, so that help texts and readers of an atlas can read
+    declarations without it.
+    """
+
+    info: ClassVar[MethodInfo]
+    # Settings that a preset changes: {preset: {setting: value}}.
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def measure(self, context: RunContext) -> Measured:
+        """Measure every task of the context."""
+        raise NotImplementedError
+
+
+def effect_map(
+    method: str, task: str, seed: int, heads: Sequence[Head], effects: Array, groups: Sequence[str]
+) -> HeadMap:
+    """The importance map of effects [example, head]."""
+    return HeadMap(method, "importance", task, seed, tuple(heads), summarise(effects, groups))

@@ -1,0 +1,134 @@
+"""Fitting a contrastive mask, and what it does to every task on held-out examples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headatlas.atlas.records import Diagnostic, HeadMap
+from headatlas.errors import unknown
+from headatlas.methods.gate.cells import FitKey, Fitted, Masks, Problem, held_out_nll, run_fits
+from headatlas.methods.gate.contrast import Contrast
+from headatlas.methods.gate.likelihood import (
+    batch_of_step,
+    mean_nll,
+    nll,
+    nll_and_gradient,
+    task_batches,
+    token_counts,
+)
+from headatlas.methods.gate.roles import OPEN
+from headatlas.model.heads import HeadModel
+from headatlas.run.batches import Batch
+from headatlas.run.cells import CellKind
+from headatlas.run.context import RunContext
+from headatlas.stats import Summary, bootstrap_mean
+
+FIT = CellKind("contrast fit", 2)
+STAGE = "contrast"
+
+
+def fit_contrast(contrast: Contrast, context: RunContext) -> list[Fitted]:
+    """The finished fit of every seed."""
+    for task in (contrast.keep, contrast.forget):
+        if task not in context.tasks:
+            raise unknown("task", task, context.tasks)
+    wanted = [FitKey(seed, STAGE, contrast.penalty) for seed in range(contrast.seeds)]
+    shape = context.model.shape
+    cells = _problem(contrast, context).cells(
+        context, wanted, lambda fit: torch.from_numpy(contrast.start(shape, fit.seed)), contrast
+    )
+    return list(run_fits(context, "Contrast", {contrast.keep: cells})[contrast.keep].values())
+
+
+def _problem(contrast: Contrast, context: RunContext) -> Problem:
+    tasks = (contrast.keep, contrast.forget)
+    data = [task_batches(context, task, "fit", contrast.batch) for task in tasks]
+    held = [task_batches(context, task, "choose", contrast.batch) for task in tasks]
+    loss = ContrastLoss(context.model, data, held, contrast.margin, contrast.checkpoint)
+    label = f"keep {contrast.keep!r}, forget {contrast.forget!r}"
+    more = {"margin": contrast.margin, "held_to_keep": len(held[0])}
+    return Problem(FIT, label, loss, data, [*held[0], *held[1]], more)
+
+
+def to_maps(contrast: Contrast, context: RunContext, fits: Sequence[Fitted]) -> list[HeadMap]:
+    missing = np.full(len(context.heads), np.nan)
+    name, measure = contrast.info.name, contrast.info.primary
+    return [
+        HeadMap(name, measure, contrast.keep, seed, context.heads, Summary(fit.gates.ravel(), missing, missing, 0))
+        for seed, fit in enumerate(fits)
+    ]
+
+
+def damage(contrast: Contrast, context: RunContext, fits: Sequence[Fitted]) -> list[Diagnostic]:
+    """What the soft and the binarised mask of every seed do to every task of the suite, on `evaluate`: the change of
+    the answers' log-probability; its intact value; and how many gates are closed."""
+    name = contrast.info.name
+    masks = []
+    for fit in fits:
+        soft = torch.from_numpy(fit.gates)
+        masks.append(Masks(torch.stack([soft, (soft > OPEN).double()]), [fit.key]))
+    entries = [
+        Diagnostic(name, "closed", float((mask.gates[1] == 0).sum()), contrast.keep, seed)
+        for seed, mask in enumerate(masks)
+    ]
+    for task in context.tasks:
+        open_gates = Masks(torch.ones(1, *context.model.shape), "open")
+        (intact,), *masked = held_out_nll(context, task, [open_gates, *masks], "Contrast on held-out examples")
+        entries.append(Diagnostic(name, "intact logprob", float(-intact.mean()), task))
+        for seed, losses in enumerate(masked):
+            change = intact - losses
+            low, high = bootstrap_mean(change.T, context.groups(task, "evaluate"))
+            entries += [
+                Diagnostic(
+                    name, f"{mask} change", float(change[i].mean()), task, seed, low=float(low[i]), high=float(high[i])
+                )
+                for i, mask in enumerate(("soft", "binary"))
+            ]
+    return entries
+
+
+class ContrastLoss:
+    """NLL of one task plus what is missing of another's to its ceiling; `data` and `held` hold both tasks' batches."""
+
+    def __init__(
+        self,
+        model: HeadModel,
+        data: Sequence[Sequence[Batch]],
+        held: Sequence[Sequence[Batch]],
+        margin: float,
+        checkpoint: bool = False,
+    ):
+        self.model, self.margin, self.checkpoint = model, margin, checkpoint
+        (self.keep, self.forget), (self.held_keep, self.held_forget) = data, held
+
+    @cached_property
+    def ceiling(self) -> float:
+        """Nats per token: the intact model's on what is to be forgotten plus the margin, at most a uniform guess."""
+        intact = float(mean_nll(self.model, self.forget, torch.ones(1, *self.model.shape))[0])
+        vocabulary = self.model.module.get_output_embeddings().weight.shape[0]
+        return min(intact + self.margin, math.log(vocabulary))
+
+    def train(self, gates: Tensor, step: int) -> tuple[Tensor, Tensor]:
+        keep, forget = batch_of_step(self.keep, step), batch_of_step(self.forget, step)
+        likelihood, keep_gradient = nll_and_gradient(
+            self.model, keep, gates, lambda sums: sums.sum(1) / len(keep.targets), self.checkpoint
+        )
+        missing, forget_gradient = nll_and_gradient(
+            self.model, forget, gates, lambda sums: self._missing(sums, forget).mean(1), self.checkpoint
+        )
+        return likelihood + missing, keep_gradient + forget_gradient
+
+    @torch.no_grad()
+    def held(self, gates: Tensor) -> Tensor:
+        missing = torch.cat([self._missing(nll(self.model, batch, gates), batch) for batch in self.held_forget], 1)
+        return mean_nll(self.model, self.held_keep, gates) + missing.mean(1)
+
+    def _missing(self, sums: Tensor, batch: Batch) -> Tensor:
+        """How far each answer [fit, example] is below the ceiling."""
+        return (self.ceiling - sums / token_counts(batch)).clamp(min=0)

@@ -1,0 +1,97 @@
+"""From examples to token ids: every option of an example is tokenised together with its prompt, once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from headatlas.errors import HeadAtlasError
+from headatlas.model.heads import HeadModel
+from headatlas.suites.example import Example
+
+
+@dataclass(frozen=True)
+class Option:
+    """One tokenised text of an example: `tokens[start:]` is scored."""
+
+    tokens: tuple[int, ...]
+    start: int
+
+
+class Encoder:
+    """Turns texts into options with one tokenizer, plain or through its chat template."""
+
+    def __init__(self, model: HeadModel, chat: bool = False):
+        self.tokenizer, self.context, self.chat = model.tokenizer, model.context, chat
+        if self.tokenizer is None:
+            raise HeadAtlasError(f"{model.name} was given without a tokenizer, which is needed to read examples.")
+        if chat and not getattr(self.tokenizer, "chat_template", None):
+            raise HeadAtlasError(f"The tokenizer of {model.name} has no chat template. Leave `chat` out.")
+        begin = self.tokenizer.bos_token_id
+        adds_begin = begin is not None and self.tokenizer("a")["input_ids"][:1] == [begin]
+        self._begin = [begin] if adds_begin else []
+        self._encoded: dict[Example, list[Option]] = {}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all that turns text into tokens and back: the tokenizer, and the chat template if it is used."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        rules = backend.to_str() if backend is not None else json.dumps(self.tokenizer.get_vocab(), sort_keys=True)
+        template = str(self.tokenizer.chat_template) if self.chat else ""
+        return hashlib.sha256(f"{rules}\0{template}\0{self._begin}".encode()).hexdigest()[:16]
+
+    def ids(self, text: str) -> list[int]:
+        if self.chat:  # the template has written the special tokens
+            return self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return self._begin + self.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+    def prompt_text(self, prompt: str) -> str:
+        """The text that is fed for a prompt: itself, or what the chat template makes of it."""
+        if not self.chat:
+            return prompt
+        turn = [{"role": "user", "content": prompt}]
+        return self.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)
+
+    def prompt_ids(self, prompt: str) -> list[int]:
+        return self.ids(self.prompt_text(prompt))
+
+    def encode(self, example: Example) -> list[Option]:
+        """The answer first, then the distractors. Every example is tokenised once."""
+        if example not in self._encoded:
+            self._encoded[example] = self._encode(example)
+        return self._encoded[example]
+
+    def _encode(self, example: Example) -> list[Option]:
+        """Where a tokenizer merges the end of the prompt with the beginning of an option, all options of the example
+        are scored from the last token that none of them changes, so that they stay comparable.
+        """
+        prompt, texts = self.prompt_text(example.prompt), (example.answer, *example.distractors)
+        if self.chat:
+            texts = tuple(text.lstrip() for text in texts)
+        prompt_alone = self.ids(prompt)
+        with_options = [self.ids(prompt + text) for text in texts]
+        start = min(common_prefix(prompt_alone, tokens) for tokens in with_options)
+        for text, tokens in zip(texts, with_options, strict=True):
+            if len(tokens) <= start:
+                raise HeadAtlasError(
+                    f"Example {example.id!r}: {text!r} tokenises to nothing after its prompt, so it cannot be scored."
+                )
+            if len(tokens) > self.context:
+                raise HeadAtlasError(
+                    f"Example {example.id!r} has {len(tokens)} tokens with {text!r}; the model's context holds "
+                    f"{self.context}. Shorten it or leave it out."
+                )
+        if start == 0:
+            raise HeadAtlasError(f"Example {example.id!r}: no token of its prompt comes before the answer.")
+        return [Option(tuple(tokens), start) for tokens in with_options]
+
+
+def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
+    """The length of the common prefix."""
+    for i, (x, y) in enumerate(zip(a, b, strict=False)):
+        if x != y:
+            return i
+    return min(len(a), len(b))

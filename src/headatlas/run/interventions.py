@@ -1,0 +1,187 @@
+"""Scoring a batch under interventions: the one way in which ablation, tests, steering and gates run the model.
+
+Several interventions share a forward: the batch is repeated once for each of them, and every copy has its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from headatlas.model.heads import Baseline, HeadModel, LayerInputs
+from headatlas.run.batches import Batch
+from headatlas.run.cells import Result
+
+FORWARD_TOKENS = 1536  # padded tokens in one forward
+
+
+class Intervention(Protocol):
+    """One or more changes of the heads, each for its own copy of a batch."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, which: slice) -> Self: ...
+
+    def applied(self, model: HeadModel, batch: Batch) -> AbstractContextManager[None]:
+        """In force while a forward runs over `batch.repeat(len(self))`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Gates:
+    """z becomes g z + (1 - g) baseline, with gates g [intervention, layer, head].
+
+    `baseline` is that of a single copy of the batch. `start` is a layer below which no gate differs from 1, with what
+    entered the layers of the intact model: the forward then begins there.
+    """
+
+    gates: Tensor
+    baseline: Baseline | None = None
+    start: tuple[int, LayerInputs] | None = None
+
+    def __len__(self) -> int:
+        return len(self.gates)
+
+    def __getitem__(self, which: slice) -> Gates:
+        return replace(self, gates=self.gates[which])
+
+    @contextmanager
+    def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
+        copies = len(self)
+        skipped = nullcontext() if self.start is None else model.start_at(*self.start, copies)
+        with skipped, model.gate(self.gates.repeat_interleave(batch.size, 0), self._repeated_baseline(copies)):
+            yield
+
+    def _repeated_baseline(self, copies: int) -> Baseline | None:
+        """Only a baseline that differs by row has to be repeated, and only where a gate lets it in."""
+        if not isinstance(self.baseline, Mapping):
+            return self.baseline
+        used = list(range(self.gates.shape[1]))
+        if not self.gates.requires_grad:
+            used = (self.gates != 1).any(-1).any(0).nonzero().flatten().tolist()
+        return {layer: self.baseline[layer].repeat(copies, 1, 1, 1) for layer in used}
+
+
+@dataclass(frozen=True)
+class GatesByExample:
+    """A single intervention in which every example of the batch has gates of its own [example, layer, head]."""
+
+    gates: Tensor
+    baseline: Baseline | None = None
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, which: slice) -> GatesByExample:
+        return self
+
+    @contextmanager
+    def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
+        example = torch.empty(batch.size, dtype=torch.long)  # of every row
+        example[batch.rows] = torch.tensor(batch.members)[batch.owners[batch.slots]]
+        with model.gate(self.gates[example], self.baseline):
+            yield
+
+
+@dataclass(frozen=True)
+class Pushes:
+    """Adds [intervention, layer, head, head_dim] to z wherever a token of an answer is predicted."""
+
+    pushes: Tensor
+
+    def __len__(self) -> int:
+        return len(self.pushes)
+
+    def __getitem__(self, which: slice) -> Pushes:
+        return Pushes(self.pushes[which])
+
+    @contextmanager
+    def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
+        width = batch.ids.shape[1]
+        first = torch.full((batch.size,), width).scatter_reduce(0, batch.rows, batch.positions, "amin")
+        answering = (torch.arange(width) >= first[:, None]).float()[..., None, None]
+        touched = self.pushes.flatten(2).abs().sum((0, 2)).nonzero().flatten().tolist()
+        # [push, row, pos, head, head_dim], the rows of a push together
+        added = {layer: (self.pushes[:, None, None, layer] * answering).flatten(0, 1) for layer in touched}
+        with model.add(added):
+            yield
+
+
+def score_together(model: HeadModel, batch: Batch, intervention: Intervention) -> tuple[Tensor, Tensor]:
+    """Log-probabilities and greedy hits [intervention, slot], all in one forward, which can be differentiated."""
+    copies = len(intervention)
+    with intervention.applied(model, batch):
+        logprobs, greedy = batch.repeat(copies).score(model)
+    return logprobs.view(copies, -1), greedy.view(copies, -1)
+
+
+@torch.inference_mode()
+def score_under(model: HeadModel, batch: Batch, intervention: Intervention) -> Result:
+    """`logprobs` and `greedy` [intervention, slot], in as many forwards as FORWARD_TOKENS asks for."""
+    room = max(1, FORWARD_TOKENS // batch.ids.numel())
+    parts = [
+        score_together(model, batch, intervention[first : first + room]) for first in range(0, len(intervention), room)
+    ]
+    logprobs, greedy = (torch.cat(scores).numpy() for scores in zip(*parts, strict=True))
+    return {"logprobs": logprobs, "greedy": greedy.astype(np.uint8)}
+
+
+@torch.inference_mode()
+def score_intact(model: HeadModel, batch: Batch) -> Result:
+    """`logprobs` and `greedy` [slot] of the model as it is."""
+    logprobs, greedy = batch.score(model)
+    return {"logprobs": logprobs.numpy(), "greedy": greedy.numpy().astype(np.uint8)}
+
+
+def gate_gradient(model: HeadModel, batch: Batch, baseline: Baseline | None) -> NDArray[np.float64]:
+    """d log p(answer) / d gate at gates of 1, for every row, layer and head: [example, layer * head] in float64.
+
+    `batch` holds one answer per row. A gate for every row gives all of these from one backward.
+    """
+    gates = torch.ones(batch.size, *model.shape, requires_grad=True)
+    with torch.enable_grad(), model.gate(gates, baseline):
+        logprobs, _ = batch.score(model)
+        (gradient,) = torch.autograd.grad(logprobs.sum(), gates)
+    return gradient.flatten(1).double().cpu().numpy()
+
+
+@torch.inference_mode()
+def ablate_each(
+    model: HeadModel, batch: Batch, heads: list[tuple[int, int]], baseline: Baseline | None
+) -> NDArray[np.float64]:
+    """What the answer loses without each head [example, head], intact minus ablated; heads in order of layer.
+
+    `batch` holds one answer per row. What happens below a layer does not depend on its heads: it is computed once, and
+    every forward starts at the layer of its heads.
+    """
+    with model.record_inputs() as inputs:
+        intact, _ = batch.score(model)
+    columns = []
+    for layer in dict.fromkeys(layer for layer, _ in heads):
+        removed = [head for head_layer, head in heads if head_layer == layer]
+        gates = torch.ones(len(removed), *model.shape)
+        gates[range(len(removed)), layer, removed] = 0
+        scores = score_under(model, batch, Gates(gates, baseline, (layer, inputs)))
+        columns.append(intact.numpy() - scores["logprobs"])
+    return np.concatenate(columns).T
+
+
+def gates_without(shape: tuple[int, int], sets: list[frozenset[tuple[int, int]]]) -> Tensor:
+    """Gates [set, layer, head]: 0 for the heads of each set, 1 for all others."""
+    return gates_scaling(shape, [(heads, 0.0) for heads in sets])
+
+
+def gates_scaling(shape: tuple[int, int], scaled: list[tuple[frozenset[tuple[int, int]], float]]) -> Tensor:
+    """Gates [set, layer, head]: a factor for the heads of each set, 1 for all others."""
+    gates = torch.ones(len(scaled), *shape)
+    for number, (heads, factor) in enumerate(scaled):
+        for layer, head in heads:
+            gates[number, layer, head] = factor
+    return gates

@@ -1,18 +1,19 @@
-"""Chains: a question answered in ordered steps, each step one cognitive function."""
+"""Chains: a question answered in ordered steps, each step an example of one task."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+# HIGH and LOW are only passed on: the test of the hierarchy still imports them from here.
+from headatlas.suites.cognitive.functions import HIGH as HIGH
+from headatlas.suites.cognitive.functions import LOW as LOW
 from headatlas.suites.example import Example
-
-LOW = ("Retrieval", "Knowledge Recall", "Semantic Understanding", "Syntactic Understanding")
-HIGH = ("Math Calculation", "Inference", "Logical Reasoning", "Decision-making")
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step: its own question, its answer, and the function it needs. Texts carry no leading space."""
+    """One step: its question, its answer, and the task it belongs to. Texts carry no leading space."""
 
     question: str
     answer: str
@@ -32,7 +33,7 @@ class Chain:
 
 
 def step_prompt(chain: Chain, step: int, answers: tuple[str, ...]) -> str:
-    """The prompt of a step: the main question, the steps before it with the given answers, and its own question."""
+    """The prompt of a step: the main question, the earlier steps with the given answers, and the step's question."""
     before = zip(chain.steps[:step], answers, strict=True)
     lines = [f"Question: {chain.question}"]
     lines += [f"Step {i}: {earlier.question} Answer: {answer}" for i, (earlier, answer) in enumerate(before, start=1)]
@@ -40,7 +41,7 @@ def step_prompt(chain: Chain, step: int, answers: tuple[str, ...]) -> str:
 
 
 def chain_examples(chain: Chain) -> list[Example]:
-    """One example a step, the earlier steps answered as they should be."""
+    """One example per step, with the right answers to all earlier steps in its prompt."""
     reference = tuple(step.answer for step in chain.steps)
     return [
         Example(
@@ -55,3 +56,9 @@ def chain_examples(chain: Chain) -> list[Example]:
         )
         for i, step in enumerate(chain.steps)
     ]
+
+
+def step_question(prompt: str) -> str:
+    """The question of the last step in a prompt: what `step_prompt` wrote there."""
+    line = prompt.rstrip().rsplit("\n", 1)[-1]
+    return re.sub(r"^Step \d+: ", "", line).removesuffix("Answer:").strip()

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
+from headatlas.suites.cognitive.functions import KNOWLEDGE, TASKS
 from headatlas.suites.suite import Suite
 
-TASKS = (
-    "Knowledge Recall", "Retrieval", "Logical Reasoning", "Decision-making",
-    "Semantic Understanding", "Syntactic Understanding", "Inference", "Math Calculation",
-)  # fmt: skip
+__all__ = ["GENERATORS", "KNOWLEDGE", "TASKS", "cognitive", "roles"]
+
 GENERATORS = (
     "knowledge_recall",
     "retrieval",
@@ -22,6 +21,7 @@ GENERATORS = (
     "math_calculation",
 )
 SIZE = 300  # examples of each function
+ROLES_SIZE = 600
 
 
 def cognitive(n: int = SIZE, level: int = 1, seed: int = 0, generators: Sequence[str] = GENERATORS) -> Suite:
@@ -29,4 +29,10 @@ def cognitive(n: int = SIZE, level: int = 1, seed: int = 0, generators: Sequence
     examples = []
     for name in generators:
         examples += import_module(f"headatlas.suites.cognitive.{name}").generate(seed, n, level)
-    return Suite("cognitive", tuple(examples))
+    return Suite("cognitive", tuple(examples), KNOWLEDGE)
+
+
+def roles(level: int = 1) -> Suite:
+    """The two functions of the roles figure, with more examples: gates are fitted to them."""
+    suite = cognitive(ROLES_SIZE, level, generators=("math_calculation", "syntactic_understanding"))
+    return Suite("roles", suite.examples, KNOWLEDGE)

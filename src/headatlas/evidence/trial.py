@@ -118,7 +118,9 @@ class Trial:
 
         return self._outcomes(title, SPLIT, {task: partial(cell, scaled) for task, scaled in wanted.items()})
 
-    def push(self, title: str, wanted: Mapping[str, Sequence[NDArray[np.float32]]], split: str = SPLIT) -> dict[str, Outcome]:
+    def push(
+        self, title: str, wanted: Mapping[str, Sequence[NDArray[np.float32]]], split: str = SPLIT
+    ) -> dict[str, Outcome]:
         """Per measured task: the outcome of the intact model, then with each [layer, head, head_dim] added to z where
         answers are predicted."""
 

@@ -1,6 +1,6 @@
 """What the maps of an atlas show: every kind of sentence as a statistic with a null, and one verdict over all of them.
 
-People see bands, diagonals and hot spots in any heatmap. Here each such sentence is a number, compared with what the
+People see bands and hot spots in any heatmap. Here each such sentence is a number, compared with what the
 same map would give if the sentence were false, noise of its standard errors included; and all sentences are corrected
 together, so that maps of pure noise state anything at all in at most 5 % of atlases. docs/patterns.md lists the kinds.
 """
@@ -82,7 +82,7 @@ def _of_one(nulls: Nulls, kv_heads: int, holds: bool) -> list[Statement | Untest
     made: list[Statement | Untested] = []
     if not found.has_p:
         made.append(Untested("above null", found.task, "the map has no p-values"))
-    shapes = "sparsity, outliers, depth, spread, layers, hot spot, neighbours, kv groups, diagonal"
+    shapes = "sparsity, outliers, depth, spread, layers, hot spot, neighbours, kv groups"
     if not holds:
         noise = "the map is not shown to hold any effect, so there is no shape to describe"
         why = noise if found.size.any() else "all values are zero"
@@ -102,7 +102,7 @@ def _of_one(nulls: Nulls, kv_heads: int, holds: bool) -> list[Statement | Untest
     else:
         made.append(Untested("neighbours, kv groups", found.task, "every layer has one head"))
     if many_layers and many_heads:
-        made += [position.hot_spot(nulls), position.diagonal(nulls)]
+        made.append(position.hot_spot(nulls))
     return made
 
 

@@ -35,10 +35,6 @@ class Finding:
     supported: bool
     heads: tuple[Head, ...] = ()
 
-    @property
-    def tested(self) -> bool:
-        return self.p is not None
-
 
 @dataclass(frozen=True)
 class Statement:

@@ -1,4 +1,4 @@
-"""Structure beyond the layer profile: hot spots, neighbouring heads, heads that share keys and values, diagonals.
+"""Structure beyond the layer profile: hot spots, neighbouring heads, heads that share keys and values.
 
 All are judged against heads in random order within their layers, so a strong layer alone is none of these.
 """
@@ -127,36 +127,3 @@ def _groups(standing: Array, per_group: int) -> Array:
     square = (grouped**2).sum(axis=(-1, -2, -3))
     products = (grouped.sum(axis=-1) ** 2).sum(axis=(-1, -2)) - square
     return products / ((per_group - 1) * np.where(square > 0, square, 1))
-
-
-def diagonal(nulls: Nulls) -> Statement:
-    found = nulls.map
-    own, draws = float(_slant(found, found.size)), _slant(found, np.abs(nulls.within_layers))
-    way = (
-        "from the first heads early to the last heads late"
-        if own > 0
-        else "from the last heads early to the first heads late"
-    )
-    shown = f"layer and head number correlate by {signed(own, 2)} over its mass, heads in random order within their layers give {band(draws, 2)}"  # noqa: E501
-    return Statement(
-        "diagonal",
-        (found.task,),
-        f"{found.task} runs along a diagonal, {way}: {shown}.",
-        f"{found.task} shows no diagonal: {shown}.",
-        value=own,
-        effect=own - float(draws.mean()),
-        null=WITHIN_LAYERS,
-        observed=own,
-        draws=draws,
-        sides=2,
-    )
-
-
-def _slant(found: TaskMap, size: Array) -> Array:
-    """Correlation of layer and head number over the mass."""
-    x, y = found.layer - found.layer.mean(), found.head - found.head.mean()
-    moments = size @ np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1).astype(size.dtype)
-    mean = moments[..., 1:] / np.where(moments[..., :1] > 0, moments[..., :1], 1)
-    mx, my, xx, yy, xy = np.moveaxis(mean, -1, 0)
-    scale = np.sqrt(np.maximum((xx - mx**2) * (yy - my**2), 0))
-    return np.asarray((xy - mx * my) / np.where(scale > 0, scale, 1), dtype=float)

@@ -11,6 +11,8 @@ from scipy import stats
 
 Array = NDArray[np.float64]
 
+LEVEL = 0.05  # of every test, and of the false-discovery rate among heads
+
 
 @dataclass(frozen=True)
 class Summary:

@@ -1,130 +1,146 @@
-"""Do methods agree with each other, and does a map agree with itself?"""
+"""Do methods agree with each other, and does a map agree with itself? As tables, and as functions of two maps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from headatlas.patterns.denoise import effect_draws
-from headatlas.patterns.maps import TaskMap, common, read_maps, seed_maps
+from headatlas.patterns.maps import TaskMap, on_common_heads, read_maps, read_seed_maps
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from headatlas.atlas.reading import Atlas
 
-FEWEST = 8  # heads below which a rank correlation says nothing
-COLUMNS = ["kind", "first", "second", "task", "heads", "correlation", "k", "shared", "expected", "p_value"]
+FEWEST_HEADS = 8  # below that a rank correlation says nothing
+TOP = 10  # heads of each map that are compared
+
+MapPair = tuple[TaskMap, TaskMap]
 
 
-def agreement(atlas: Atlas, k: int = 10) -> pd.DataFrame:
+class Agreement(NamedTuple):
+    """How far two maps of the same heads agree; `agreement` explains the numbers."""
+
+    heads: int
+    correlation: float
+    k: int
+    shared: int
+    expected: float
+    p_value: float
+
+
+def agreement(atlas: Atlas, k: int = TOP) -> pd.DataFrame:
     """One row for every task and pair of methods, and for every task, method and pair of its seeds.
 
     `kind` is "methods" or "seeds". Of the `heads` that both measured: `correlation` is Spearman's, of signed values
-    where both maps have both signs and of |value| otherwise; of the `k` strongest by |value| (at most a quarter of the
-    heads) `shared` are the same, `expected` are by chance, and `p_value` is the hypergeometric chance of so many or
-    more.
+    where both maps have both signs and of |value| otherwise. Of the top `k` of each map, the heads with the largest
+    values (at most a quarter of the heads), `shared` are the same, `expected` would be by chance, and `p_value` is the
+    hypergeometric chance of so many or more.
     """
-    pairs = [
-        ("methods", one, other, a, b)
-        for one, other in combinations(atlas.methods, 2)
-        for a, b in paired_maps(atlas, one, other)
-    ]
+    rows = []
+    for first, second in combinations(atlas.methods, 2):
+        rows += [("methods", first, second, *_row(pair, k)) for pair in method_pairs(atlas, first, second)]
     for method in atlas.methods:
         for task in atlas.tasks_of(method):
-            own = seed_maps(atlas, method, atlas.choose_measure(method), task)
-            for (one, a), (other, b) in combinations(own.items(), 2):
-                pairs += [("seeds", f"{method} {one}", f"{method} {other}", *pair) for pair in comparable([(a, b)])]
-    return pd.DataFrame([(*names, a.task, *compare(a, b, k)) for *names, a, b in pairs], columns=COLUMNS)
+            seed_maps = read_seed_maps(atlas, method, atlas.choose_measure(method), task)
+            for (seed, first_map), (other_seed, second_map) in combinations(seed_maps.items(), 2):
+                names = (f"{method} {seed}", f"{method} {other_seed}")
+                rows += [("seeds", *names, *_row(pair, k)) for pair in comparable([(first_map, second_map)])]
+    return pd.DataFrame(rows, columns=["kind", "first", "second", "task", *Agreement._fields])
 
 
-def compare(a: TaskMap, b: TaskMap, k: int) -> tuple[int, float, int, int, float, float]:
-    """Two maps of the same heads: heads, rank correlation, k, shared, expected, p."""
-    n = len(a.value)
-    size = min(k, n // 4)
-    shared = len(set(strongest(a, size)) & set(strongest(b, size)))
-    p = float(stats.hypergeom.sf(shared - 1, n, size, size))
-    return n, rank_correlation(a, b), size, shared, size**2 / n, p
+def _row(pair: MapPair, k: int) -> tuple[str | float, ...]:
+    return (pair[0].task, *compare(*pair, k))
 
 
-def paired_maps(atlas: Atlas, one: str, other: str) -> list[tuple[TaskMap, TaskMap]]:
+def compare(first: TaskMap, second: TaskMap, k: int = TOP) -> Agreement:
+    """Two maps of the same heads; k is reduced to a quarter of the heads where these are few."""
+    n = len(first.value)
+    k = min(k, n // 4)
+    shared = len(set(first.ranking[:k]) & set(second.ranking[:k]))
+    p = float(stats.hypergeom.sf(shared - 1, n, k, k))
+    return Agreement(n, rank_correlation(first, second), k, shared, k**2 / n, p)
+
+
+def method_pairs(atlas: Atlas, first: str, second: str) -> list[MapPair]:
     """The maps of the tasks that both methods mapped, as far as they can be compared."""
-    left, right = (
-        {found.task: found for found in read_maps(atlas, method, atlas.choose_measure(method))}
-        for method in (one, other)
+    first_maps, second_maps = (
+        {task_map.task: task_map for task_map in read_maps(atlas, method, atlas.choose_measure(method))}
+        for method in (first, second)
     )
-    return comparable([(left[task], right[task]) for task in left if task in right])
+    return comparable((first_maps[task], second_maps[task]) for task in first_maps if task in second_maps)
 
 
-def comparable(pairs: Iterable[tuple[TaskMap, TaskMap]]) -> list[tuple[TaskMap, TaskMap]]:
-    """Pairs on their common heads; not where these are too few or all alike."""
-    on_common = (common(a, b) for a, b in pairs)
-    return [(a, b) for a, b in on_common if len(a.value) >= FEWEST and np.ptp(a.value) > 0 and np.ptp(b.value) > 0]
+def comparable(pairs: Iterable[MapPair]) -> list[MapPair]:
+    """Pairs on the heads that both measured, without pairs where these are too few or all have the same value."""
+    restricted = (on_common_heads(pair) for pair in pairs)
+    return [
+        (first, second)
+        for first, second in restricted
+        if len(first.value) >= FEWEST_HEADS and np.ptp(first.value) > 0 and np.ptp(second.value) > 0
+    ]
 
 
-def rank_correlation(a: TaskMap, b: TaskMap) -> float:
+def rank_correlation(first: TaskMap, second: TaskMap) -> float:
     """Spearman's, of signed values where both maps have both signs, otherwise of |value|."""
-    x, y = (a.value, b.value) if both_signed(a, b) else (a.size, b.size)
+    signed = both_signed(first, second)
+    x, y = (task_map.value if signed else task_map.size for task_map in (first, second))
     return float(stats.spearmanr(x, y).statistic)
 
 
-def both_signed(a: TaskMap, b: TaskMap) -> bool:
-    return all((found.value < 0).any() and (found.value > 0).any() for found in (a, b))
+def both_signed(first: TaskMap, second: TaskMap) -> bool:
+    return all((task_map.value < 0).any() and (task_map.value > 0).any() for task_map in (first, second))
 
 
-def strongest(found: TaskMap, k: int) -> list[int]:
-    """Places of the k strongest heads by |value|."""
-    return np.argsort(-found.size, kind="stable")[:k].tolist()
+def stability(atlas: Atlas, k: int = TOP, seed: int = 0) -> pd.DataFrame:
+    """One row per method, measure and task: how similar the map would be if it were measured again.
 
-
-def stability(atlas: Atlas, k: int = 10, seed: int = 0) -> pd.DataFrame:
-    """One row a method, measure and task: how far a map would come out the same again.
-
-    `seeds` maps were made, and `between_seeds` is the mean rank correlation of two of them (missing with one). Seeds
-    share their examples: it speaks of the method's own randomness alone. `repeat` and `half` are the rank correlations
-    that standard errors imply for a repetition with as many new examples and for two halves of the examples,
-    and `repeat_overlap` how many of the `k` strongest heads it would find again (missing without standard errors).
+    There are `seeds` maps, and `between_seeds` is the mean rank correlation of two of them (missing with one). Seeds
+    share their examples, so it tells only about the randomness of the method. `repeat` and `half` are the rank
+    correlations that the standard errors imply for a repetition with as many new examples and for two halves of the
+    examples, and `repeat_overlap` is how many of the top `k` heads by value would be the same (missing without standard
+    errors).
     """
     rows = []
     for method, measure in atlas.scores[["method", "measure"]].drop_duplicates().itertuples(index=False):
-        for found in read_maps(atlas, method, measure):
-            own = seed_maps(atlas, method, measure, found.task)
+        for task_map in read_maps(atlas, method, measure):
+            seed_maps = read_seed_maps(atlas, method, measure, task_map.task)
             rows.append(
                 {
                     "method": method,
                     "measure": measure,
-                    "task": found.task,
-                    "heads": len(found.value),
-                    "seeds": len(own),
-                    "between_seeds": between_seeds(own.values()),
-                    **_repetition(found, min(k, len(found.value)), np.random.default_rng(seed)),
+                    "task": task_map.task,
+                    "heads": len(task_map.value),
+                    "seeds": len(seed_maps),
+                    "between_seeds": _mean_correlation(comparable(combinations(seed_maps.values(), 2))),
+                    **_repetition(task_map, min(k, len(task_map.value)), np.random.default_rng(seed)),
                 }
             )
     return pd.DataFrame(rows)
 
 
-def between_seeds(own: Iterable[TaskMap]) -> float:
-    """Mean rank correlation over all pairs of seeds; NaN where there is nothing to compare."""
-    pairs = comparable(combinations(own, 2))
-    return float(np.mean([rank_correlation(a, b) for a, b in pairs])) if pairs else float("nan")
+def _mean_correlation(pairs: list[MapPair]) -> float:
+    return float(np.mean([rank_correlation(*pair) for pair in pairs])) if pairs else float("nan")
 
 
-def _repetition(found: TaskMap, k: int, rng: np.random.Generator) -> dict[str, float]:
+def _repetition(task_map: TaskMap, k: int, rng: np.random.Generator) -> dict[str, float]:
     """Two measurements of the same effects, drawn anew: with the map's noise, and with that of half the examples."""
-    if not found.noisy or len(found.value) < 3:
+    if not task_map.has_errors or len(task_map.value) < 3:
         return dict.fromkeys(("repeat", "half", "repeat_overlap"), float("nan"))
-    effects = effect_draws(found.value, found.stderr, rng).astype(float)
-    repeats = [effects + found.stderr * rng.standard_normal(effects.shape) for _ in range(2)]
-    halves = [effects + np.sqrt(2) * found.stderr * rng.standard_normal(effects.shape) for _ in range(2)]
-    tops = [np.argsort(-np.abs(drawn), axis=1)[:, :k] for drawn in repeats]
-    overlap = np.mean([len(set(a) & set(b)) for a, b in zip(*tops, strict=True)])
-    return {"repeat": _rowwise(*repeats), "half": _rowwise(*halves), "repeat_overlap": float(overlap)}
+    effects = effect_draws(task_map.value, task_map.stderr, rng).astype(float)
+    repeats = [effects + task_map.stderr * rng.standard_normal(effects.shape) for _ in range(2)]
+    halves = [effects + np.sqrt(2) * task_map.stderr * rng.standard_normal(effects.shape) for _ in range(2)]
+    tops = [np.argsort(-drawn, axis=1)[:, :k] for drawn in repeats]
+    overlap = np.mean([len(set(first) & set(second)) for first, second in zip(*tops, strict=True)])
+    return {"repeat": _row_correlation(*repeats), "half": _row_correlation(*halves), "repeat_overlap": float(overlap)}
 
 
-def _rowwise(a: Array, b: Array) -> float:
-    ranks = [stats.rankdata(drawn, axis=1) for drawn in (a, b)]
+def _row_correlation(first: Array, second: Array) -> float:
+    """Mean rank correlation of the rows of two arrays."""
+    ranks = [stats.rankdata(drawn, axis=1) for drawn in (first, second)]
     return float(np.mean([np.corrcoef(x, y)[0, 1] for x, y in zip(*ranks, strict=True)]))

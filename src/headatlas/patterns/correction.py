@@ -16,10 +16,10 @@ import numpy as np
 from scipy import stats
 
 from headatlas.patterns.finding import Statement
-from headatlas.stats import Array
+from headatlas.stats import LEVEL, Array
 
-LEVEL = 0.05
 FAMILIES = 2
+FAMILY_LEVEL = LEVEL / FAMILIES
 
 
 def holm(p: Sequence[float]) -> Array:
@@ -37,18 +37,18 @@ def max_t(statements: Sequence[Statement]) -> tuple[Array, Array, Array]:
     highest = np.full((len(statements[0].draws) + 1) // 2 if statements else 0, -np.inf)
     for i, statement in enumerate(statements):
         scores[i], null = normal_scores(statement)
-        p[i] = statement.p if statement.p is not None else _own_p(statement)
+        p[i] = statement.p if statement.p is not None else _monte_carlo_p(statement)
         highest = np.maximum(highest, null)
     adjusted = np.array([tail_share(score, highest) for score in scores])
     return scores, p, np.minimum(1.0, FAMILIES * np.maximum(adjusted, p))
 
 
 def tail_share(observed: float, null: Array) -> float:
-    """Monte Carlo p-value; the observed one counts as a draw, so it is never 0."""
+    """Monte Carlo p-value. The observed statistic counts as a draw, so it is never 0."""
     return float((1 + np.count_nonzero(null >= observed)) / (len(null) + 1))
 
 
-def _own_p(statement: Statement) -> float:
+def _monte_carlo_p(statement: Statement) -> float:
     upper = tail_share(statement.observed, statement.draws)
     if statement.sides == 1:
         return upper
@@ -58,18 +58,19 @@ def _own_p(statement: Statement) -> float:
 def normal_scores(statement: Statement) -> tuple[float, Array]:
     """The observed statistic and half of its null draws as scores that are about standard normal under the null.
 
-    The other half of the draws gives the ruler: mean, spread and skewness, with Wilson and Hilferty's cube root. As the
-    ruler has seen neither, the observed statistic and the draws are measured alike; a poor fit costs power for that
-    statement and never makes the correction wrong.
+    The other half of the draws gives the scale: mean, spread and skewness, with Wilson and Hilferty's cube root. The
+    scale has seen neither the observed statistic nor the draws that it measures, so both are treated alike. A poor fit
+    costs power for that statement and never makes the correction wrong.
     """
     draws = np.asarray(statement.draws, dtype=float)
     half = len(draws) // 2
     if statement.p is not None:
         return statement.observed, draws[half:]
-    ruler, centre, spread = draws[:half], draws[:half].mean(), draws[:half].std()
+    reference = draws[:half]
+    centre, spread = reference.mean(), reference.std()
     if not spread > 1e-12 * max(1.0, abs(centre)):
-        return -np.inf, np.full(len(draws) - half, -np.inf)  # no draw differs from another: nothing can be said
-    skew = float(np.mean(((ruler - centre) / spread) ** 3))
+        return -np.inf, np.full(len(draws) - half, -np.inf)  # all draws are equal: nothing can be said
+    skew = float(np.mean(((reference - centre) / spread) ** 3))
     scores = (np.append(draws[half:], statement.observed) - centre) / spread
     if abs(skew) > 1e-3:
         scores = 6 / skew * (np.cbrt(1 + skew * scores / 2) - 1) + skew / 6

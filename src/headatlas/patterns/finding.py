@@ -16,7 +16,7 @@ Head = tuple[int, int]
 class Finding:
     """One sentence about the maps of an atlas, with the numbers behind it.
 
-    `value` is the statistic and `effect` its size in natural units (docs/patterns.md says which, kind by kind); `null`
+    `value` is the statistic and `effect` its size in natural units (docs/patterns.md says which, for each kind). `null`
     says in words what it was compared with. `p` belongs to this statement alone, `p_adjusted` holds for all statements
     of the atlas together, and `supported` is the verdict. Where a statement could not be tested the numbers are None
     and `statement` says why. `heads` are the (layer, head) that the sentence names.
@@ -35,38 +35,22 @@ class Finding:
     supported: bool
     heads: tuple[Head, ...] = ()
 
-    @property
-    def tested(self) -> bool:
-        return self.p is not None
-
 
 @dataclass(frozen=True)
 class Statement:
     """A statistic, the same statistic under its null, and the sentences for both outcomes.
 
-    `draws` holds the statistic under the null; `sides` is 1 where only large values speak for the claim, 2 where small
-    ones do too. `p` is given where it is known exactly; `observed` and `draws` are then its normal scores.
+    `draws` holds the statistic under the null. `sides` is 1 where only large values speak for the claim, and 2 where
+    small ones do too. `p` is given where it is known exactly; `observed` and `draws` are then its normal scores.
     """
 
-    kind: str
     tasks: tuple[str, ...]
     claim: str
     denial: str
     value: float
     effect: float
-    null: str
     observed: float = 0.0
     draws: Array = field(default_factory=lambda: np.empty(0))
     sides: int = 1
     p: float | None = None
     heads: Sequence[Head] = ()
-    method: str | None = None  # where it is not the method of the maps: a pair of methods
-
-
-@dataclass(frozen=True)
-class Untested:
-    """What could not be tested, and why."""
-
-    kind: str
-    task: str
-    reason: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,22 +12,26 @@ import pandas as pd
 from scipy import stats
 
 from headatlas.patterns.finding import Head
-from headatlas.stats import Array, q_values
+from headatlas.stats import LEVEL, Array, q_values
 
 if TYPE_CHECKING:
     from headatlas.atlas.reading import Atlas
 
+LARGEST_SHARE = 0.05  # of the heads; stand in for the heads above the null where a map has no p-values
+
 
 @dataclass(frozen=True)
 class TaskMap:
-    """One task's map over its n measured heads; seeds are averaged.
+    """One task's map over its n measured heads, averaged over seeds.
 
-    Arrays have one entry a measured head, in order of layer and head. `stderr` is 0 and `p` NaN where a method gives
-    none. `df` are the degrees of freedom behind the standard errors.
+    Arrays have one entry per measured head, in order of layer and head. `stderr` is 0 and `p` NaN where a method gives
+    none. `df` are the degrees of freedom behind the standard errors. `shape` is (layers, heads) of the model, and
+    `kv_heads` how many heads of a layer have keys and values.
     """
 
     task: str
     shape: tuple[int, int]
+    kv_heads: int
     layer: np.ndarray
     head: np.ndarray
     value: Array
@@ -36,7 +41,7 @@ class TaskMap:
 
     @cached_property
     def size(self) -> Array:
-        """|value|: a head that hurts matters as much as one that helps."""
+        """|value|: for the shape of a map, a head that hurts counts as much as one that helps."""
         return np.abs(self.value)
 
     @cached_property
@@ -44,37 +49,46 @@ class TaskMap:
         return q_values(self.p)
 
     @cached_property
-    def by_layer(self) -> list[slice]:
-        """The places of every measured layer: the arrays are in order of layers."""
+    def layer_slices(self) -> list[slice]:
+        """Where the heads of every measured layer are in the arrays."""
         starts = np.flatnonzero(np.diff(self.layer, prepend=-1))
-        return [slice(a, b) for a, b in zip(starts, [*starts[1:], len(self.layer)], strict=True)]
+        return [slice(start, end) for start, end in zip(starts, [*starts[1:], len(self.layer)], strict=True)]
 
     @property
     def has_p(self) -> bool:
         return bool(np.isfinite(self.p).any())
 
     @property
-    def noisy(self) -> bool:
-        """Whether standard errors are known."""
+    def has_errors(self) -> bool:
         return bool((self.stderr > 0).any())
 
     @cached_property
     def global_p(self) -> float:
-        """Simes' p-value of "no head has an effect"; it is the smallest q-value."""
+        """Simes' p-value of "no head has an effect". It is the smallest q-value."""
         return float(np.nanmin(self.q)) if self.has_p else float("nan")
 
     @cached_property
-    def above(self) -> np.ndarray:
-        """The heads that stand above the null: q < 0.05; the strongest 5 % where the map has no p-values."""
+    def above_null(self) -> np.ndarray:
+        """Which heads stand above the null by their q-value; the largest 5 % where the map has no p-values."""
         if self.has_p:
-            return np.nan_to_num(self.q, nan=1.0) < 0.05
-        strongest = np.zeros(len(self.value), dtype=bool)
-        strongest[np.argsort(-self.size, kind="stable")[: max(1, round(0.05 * len(self.value)))]] = True
-        return strongest
+            return np.nan_to_num(self.q, nan=1.0) < LEVEL
+        largest = np.zeros(len(self.value), dtype=bool)
+        largest[self.by_size[: max(1, round(LARGEST_SHARE * len(self.value)))]] = True
+        return largest
 
-    def names(self, chosen: np.ndarray) -> list[Head]:
-        """The (layer, head) of places in the arrays, in the order given."""
-        return [(int(self.layer[i]), int(self.head[i])) for i in chosen]
+    @cached_property
+    def by_size(self) -> np.ndarray:
+        """Indices of the heads, largest |value| first."""
+        return np.argsort(-self.size, kind="stable")
+
+    @cached_property
+    def ranking(self) -> np.ndarray:
+        """Indices of the heads, largest value first: those that help the task most."""
+        return np.argsort(-self.value, kind="stable")
+
+    def heads_at(self, indices: np.ndarray) -> list[Head]:
+        """The (layer, head) at these indices, in the order given."""
+        return [(int(self.layer[i]), int(self.head[i])) for i in indices]
 
     def grid(self, values: np.ndarray) -> np.ndarray:
         """Values [..., n] on the [..., layer, head] grid; 0 where a head was not measured."""
@@ -82,47 +96,59 @@ class TaskMap:
         grid[..., self.layer, self.head] = values
         return grid
 
-    def only(self, kept: np.ndarray) -> TaskMap:
-        """The same map on fewer heads."""
-        arrays = {name: getattr(self, name)[kept] for name in ("layer", "head", "value", "stderr", "p")}
-        return replace(self, **arrays)
-
 
 def read_maps(atlas: Atlas, method: str, measure: str) -> list[TaskMap]:
-    """The maps of all tasks, in the order of the atlas; heads whose value is not finite count as not measured."""
-    scores = atlas.scores
-    rows = scores[(scores["method"] == method) & (scores["measure"] == measure) & np.isfinite(scores["value"])]
-    groups = atlas.run.get("groups", {}).get(method, {})
+    """The maps of all tasks, in the order of the atlas. Heads whose value is not finite count as not measured."""
+    rows = _rows(atlas, method, measure)
+    return [_mean_over_seeds(atlas, task, rows[rows["task"] == task]) for task in dict.fromkeys(rows["task"])]
+
+
+def read_seed_maps(atlas: Atlas, method: str, measure: str, task: str) -> dict[int, TaskMap]:
+    """One map per seed."""
+    rows = _rows(atlas, method, measure)
+    by_seed = rows[rows["task"] == task].groupby("seed", sort=True)
+    return {int(seed): _mean_over_seeds(atlas, task, seed_rows) for seed, seed_rows in by_seed}
+
+
+def on_common_heads(maps: Sequence[TaskMap]) -> list[TaskMap]:
+    """The maps on the heads that all of them measured."""
+    head_numbers = [task_map.layer * task_map.shape[1] + task_map.head for task_map in maps]
+    common = set.intersection(*(set(numbers.tolist()) for numbers in head_numbers))
     return [
-        _mean_of_seeds(task, rows[rows["task"] == task], atlas.shape, groups.get(task))
-        for task in dict.fromkeys(rows["task"])
+        _restricted(task_map, np.isin(numbers, list(common)))
+        for task_map, numbers in zip(maps, head_numbers, strict=True)
     ]
 
 
-def seed_maps(atlas: Atlas, method: str, measure: str, task: str) -> dict[int, TaskMap]:
-    """One map a seed."""
+def _restricted(task_map: TaskMap, mask: np.ndarray) -> TaskMap:
+    arrays = {name: getattr(task_map, name)[mask] for name in ("layer", "head", "value", "stderr", "p")}
+    return replace(task_map, **arrays)
+
+
+def _rows(atlas: Atlas, method: str, measure: str) -> pd.DataFrame:
     scores = atlas.scores
-    rows = scores[(scores["method"] == method) & (scores["measure"] == measure) & (scores["task"] == task)]
-    rows = rows[np.isfinite(rows["value"])]
-    groups = atlas.run.get("groups", {}).get(method, {}).get(task)
-    return {int(seed): _mean_of_seeds(task, own, atlas.shape, groups) for seed, own in rows.groupby("seed", sort=True)}
+    return scores[(scores["method"] == method) & (scores["measure"] == measure) & np.isfinite(scores["value"])]
 
 
-def common(a: TaskMap, b: TaskMap) -> tuple[TaskMap, TaskMap]:
-    """Both maps on the heads that both measured."""
-    keys = [m.layer * m.shape[1] + m.head for m in (a, b)]
-    return a.only(np.isin(keys[0], keys[1])), b.only(np.isin(keys[1], keys[0]))
+def _run_facts(atlas: Atlas, rows: pd.DataFrame) -> tuple[int, float]:
+    """The kv heads of the model, and the number of groups behind the errors of a map (NaN where it is not known).
+
+    Nothing else in patterns reads `atlas.run` or the groups.
+    """
+    kv_heads = int(atlas.run["model"].get("kv_heads") or atlas.shape[1])
+    method, task = rows[["method", "task"]].iloc[0]
+    return kv_heads, float(atlas.run.get("groups", {}).get(method, {}).get(task) or np.nan)
 
 
-def _mean_of_seeds(task: str, rows: pd.DataFrame, shape: tuple[int, int], groups: int | None) -> TaskMap:
-    df = float(groups - 1) if groups and groups > 1 else np.inf
-    by_head = rows.groupby(["layer", "head"], sort=True)
-    mean = by_head[["value", "stderr", "p_value"]].mean()
-    # Seeds share their examples: averaging over them takes no sampling error away.
+def _mean_over_seeds(atlas: Atlas, task: str, rows: pd.DataFrame) -> TaskMap:
+    kv_heads, groups = _run_facts(atlas, rows)
+    df = groups - 1 if groups > 1 else np.inf
+    mean = rows.groupby(["layer", "head"], sort=True)[["value", "stderr", "p_value"]].mean()
+    # Seeds share their examples, so averaging over them does not reduce the sampling error.
     value, stderr, p = (mean[name].to_numpy(dtype=float) for name in ("value", "stderr", "p_value"))
     if rows["seed"].nunique() > 1:
         t = np.divide(np.abs(value), stderr, out=np.full_like(value, np.nan), where=stderr > 0)
         # Twice the mean of p-values is a p-value, however they depend on each other.
         p = np.where(np.isfinite(t), 2 * stats.t.sf(t, df), np.minimum(1.0, 2 * p))
     layer, head = (mean.index.get_level_values(name).to_numpy(dtype=int) for name in ("layer", "head"))
-    return TaskMap(task, shape, layer, head, value, np.nan_to_num(stderr, nan=0.0), p, df)
+    return TaskMap(task, atlas.shape, kv_heads, layer, head, value, np.nan_to_num(stderr, nan=0.0), p, df)

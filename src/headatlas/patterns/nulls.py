@@ -12,19 +12,20 @@ from headatlas.patterns.maps import TaskMap
 
 Draws = np.ndarray[Any, np.dtype[np.float32]]
 
-ANYWHERE = "the same effects on heads in random order, each with the noise of its own standard error"
-WITHIN_LAYERS = (
-    "the same effects on heads in random order within their layers, each with the noise of its own standard error"
-)
-DENSE = "effects on all heads from one normal distribution of the same total size, each with the noise of its own standard error"  # noqa: E501
-TREND = "normal effects of the size that is usual for the layer, each with the noise of its own standard error"
+NOISE = "each with the noise of its own standard error"
+ANYWHERE = f"the same effects on heads in random order, {NOISE}"
+WITHIN_LAYERS = f"the same effects on heads in random order within their layers, {NOISE}"
+DENSE = f"effects on all heads from one normal distribution of the same total size, {NOISE}"
+TREND = f"normal effects of the size that is usual for the layer, {NOISE}"
+
+NORMAL_MEDIAN = 0.6745  # the median of |x| where x is standard normal
 
 
 class Nulls:
-    """The nulls of one map, drawn when first asked for."""
+    """One map and its nulls, which are drawn when first asked for."""
 
-    def __init__(self, found: TaskMap, draws: int, rng: np.random.Generator):
-        self.map, self.draws, self.rng = found, draws, rng
+    def __init__(self, task_map: TaskMap, draws: int, rng: np.random.Generator):
+        self.map, self.draws, self.rng = task_map, draws, rng
 
     @cached_property
     def effects(self) -> Draws:
@@ -34,41 +35,41 @@ class Nulls:
     @cached_property
     def anywhere(self) -> Draws:
         """Effects exchanged between all heads: where a head is says nothing about its effect."""
-        return self.rng.permuted(self._picked(), axis=1) + self.noise
+        return self.rng.permuted(self.picked_effects(self.draws, self.rng), axis=1) + self.noise
 
     @cached_property
     def within_layers(self) -> Draws:
         """Effects exchanged between the heads of a layer: the layer profile stays, the rest is chance."""
-        drawn = self._picked()
-        for own in self.map.by_layer:
-            self.rng.permuted(drawn[:, own], axis=1, out=drawn[:, own])
+        drawn = self.picked_effects(self.draws, self.rng)
+        for heads in self.map.layer_slices:
+            self.rng.permuted(drawn[:, heads], axis=1, out=drawn[:, heads])
         return drawn + self.noise
 
     def dense(self) -> Draws:
         """All heads take part: normal effects, of the map's total size."""
-        found = self.map
-        width = np.sqrt(max(0.0, float(np.mean(found.value**2 - found.stderr**2))))
+        width = np.sqrt(max(0.0, float(np.mean(self.map.value**2 - self.map.stderr**2))))
         return self._normal() * np.float32(width) + self.noise
 
     def trend(self, usual: np.ndarray) -> Draws:
         """Normal effects so wide that the layer's median |value| is `usual` [n]; noise with the tails of its df."""
-        found = self.map
-        place = np.unique(found.layer, return_inverse=True)[1]
-        usual_noise = np.array([np.median(found.stderr[own]) for own in found.by_layer])[place]
-        width = np.sqrt(np.maximum(0.0, (usual / 0.6745) ** 2 - usual_noise**2))
-        tails = self._normal()
-        if np.isfinite(found.df):
-            shape = np.float32(found.df / 2)
-            tails /= np.sqrt(self.rng.standard_gamma(shape, tails.shape, dtype=np.float32) / shape)
-        return self._normal() * width.astype(np.float32) + tails * found.stderr.astype(np.float32)
+        stderr, df = self.map.stderr, self.map.df
+        layer_index = np.unique(self.map.layer, return_inverse=True)[1]
+        usual_noise = np.array([np.median(stderr[heads]) for heads in self.map.layer_slices])[layer_index]
+        width = np.sqrt(np.maximum(0.0, (usual / NORMAL_MEDIAN) ** 2 - usual_noise**2))
+        noise = self._normal()
+        if np.isfinite(df):
+            half_df = np.float32(df / 2)
+            noise /= np.sqrt(self.rng.standard_gamma(half_df, noise.shape, dtype=np.float32) / half_df)
+        return self._normal() * width.astype(np.float32) + noise * stderr.astype(np.float32)
 
     @cached_property
     def noise(self) -> Draws:
         """One for all nulls of the map: they are never compared with each other."""
         return self._normal() * self.map.stderr.astype(np.float32)
 
-    def _picked(self) -> Draws:
-        return self.effects[self.rng.integers(len(self.effects), size=self.draws)]
+    def picked_effects(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Effects without noise [draw, n], each row a random one of the posterior draws."""
+        return self.effects[rng.integers(len(self.effects), size=draws)]
 
     def _normal(self) -> Draws:
         return self.rng.standard_normal((self.draws, len(self.map.value)), dtype=np.float32)

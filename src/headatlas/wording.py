@@ -1,0 +1,128 @@
+"""How numbers and heads are written in sentences, tables and figures.
+
+One set of formats for all of them. Minus signs are true minus signs, what rounds to zero has no sign, and a number
+that is missing or not finite is a dash.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+MINUS = "\u2212"
+MISSING = "\u2013"
+
+
+def decimal(value: float | None, digits: int = 2) -> str:
+    """A number with a fixed number of decimals.
+
+    >>> decimal(-0.126), decimal(-0.004), decimal(12.34, 1), decimal(float("nan"))
+    ('−0.13', '0.00', '12.3', '–')
+    """
+    number = _finite(value)
+    return MISSING if number is None else _true_minus(f"{number:.{digits}f}")
+
+
+def signed(value: float | None, digits: int = 2) -> str:
+    """The same for changes and correlations: with a plus sign above zero.
+
+    >>> signed(0.126), signed(-0.126), signed(0.004)
+    ('+0.13', '−0.13', '0.00')
+    """
+    text = decimal(value, digits)
+    return text if text[0] in MINUS + MISSING or float(text) == 0 else f"+{text}"
+
+
+def fitting_digits(value: float | None, digits: int = 2) -> int:
+    """Fewer decimals for larger numbers, where space is short, as in the cells of a figure.
+
+    >>> [signed(value, fitting_digits(value)) for value in (1.234, 12.34, -123.4)]
+    ['+1.23', '+12.3', '−123']
+    """
+    size = abs(_finite(value) or 0)
+    return max(0, digits - (size >= 10) - (size >= 100))
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """A number whose order of magnitude is not known beforehand.
+
+    >>> significant(0.001234), significant(123.4), significant(-0.0000123, 2)
+    ('0.00123', '123', '−1.2e−5')
+    """
+    number = _finite(value)
+    if number is None:
+        return MISSING
+    mantissa, _, exponent = f"{number:.{digits}g}".partition("e")
+    return _true_minus(mantissa) + (f"e{_true_minus(str(int(exponent)))}" if exponent else "")
+
+
+def p_value(p: float | None) -> str:
+    """A p-value or q-value with two significant digits.
+
+    >>> p_value(0.0312), p_value(0.00001234), p_value(0.998), p_value(None)
+    ('0.031', '1.2e−5', '1', '–')
+    """
+    return significant(p, 2)
+
+
+def percent(share: float | None, digits: int | None = None) -> str:
+    """A share of the whole. Unless told otherwise, one decimal below 10 % and none above.
+
+    >>> percent(0.256), percent(0.0256), percent(0.256, 1), percent(0)
+    ('26 %', '2.6 %', '25.6 %', '0 %')
+    """
+    number = _finite(share)
+    if number is None:
+        return MISSING
+    if digits is None:
+        digits = 0 if number == 0 or abs(number) >= 0.1 else 1
+    return f"{decimal(100 * number, digits)} %"
+
+
+def interval(low: float | None, high: float | None, digits: int = 2, sign: bool = False) -> str:
+    """From one bound to the other; a dash unless both are known. `sign` puts a plus sign before positive bounds.
+
+    >>> interval(-0.1, 0.4), interval(-0.1, 0.4, 1, sign=True), interval(0.1, float("nan"))
+    ('−0.10 to 0.40', '−0.1 to +0.4', '–')
+    """
+    if _finite(low) is None or _finite(high) is None:
+        return MISSING
+    write = signed if sign else decimal
+    return f"{write(low, digits)} to {write(high, digits)}"
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """A number of things. Give the plural where it is not the noun and an s.
+
+    >>> count(1, "head"), count(1200, "head"), count(2, "query", "queries")
+    ('1 head', '1,200 heads', '2 queries')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def head_name(layer: int, head: int) -> str:
+    """The name of a head.
+
+    >>> head_name(3, 1)
+    'L3H1'
+    """
+    return f"L{int(layer)}H{int(head)}"
+
+
+def head_list(heads: Sequence[tuple[int, int]], most: int = 6) -> str:
+    """Heads by name, in the order given; those beyond `most` are only counted.
+
+    >>> head_list([(3, 1), (7, 0)]), head_list([(3, 1), (7, 0), (9, 2), (9, 4)], most=2)
+    ('L3H1, L7H0', 'L3H1, L7H0 and 2 more')
+    """
+    names = ", ".join(head_name(layer, head) for layer, head in heads[:most])
+    return names + (f" and {len(heads) - most} more" if len(heads) > most else "")
+
+
+def _finite(value: float | None) -> float | None:
+    """None where a number is missing, not a number, or infinite."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _true_minus(text: str) -> str:
+    return text.replace("-", "" if float(text) == 0 else MINUS)

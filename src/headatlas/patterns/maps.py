@@ -135,9 +135,7 @@ def _run_facts(atlas: Atlas, rows: pd.DataFrame) -> tuple[int, float]:
 
     Nothing else in patterns reads `atlas.run` or the groups.
     """
-    kv_heads = int(atlas.run["model"].get("kv_heads") or atlas.shape[1])
-    method, task = rows[["method", "task"]].iloc[0]
-    return kv_heads, float(atlas.run.get("groups", {}).get(method, {}).get(task) or np.nan)
+    return atlas.run.model.kv_heads, float(rows["groups"].iloc[0] or np.nan)
 
 
 def _mean_over_seeds(atlas: Atlas, task: str, rows: pd.DataFrame) -> TaskMap:

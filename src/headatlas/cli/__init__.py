@@ -1,4 +1,4 @@
-"""The command line: one file a command. Nothing heavy is imported before a command runs."""
+"""The command line: one file per command. Nothing heavy is imported before a command runs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from headatlas.cli import models, plot, report, serve, suite, top, verify
 from headatlas.errors import HeadAtlasError, Interrupted, UsageError
 
 app = typer.Typer(
-    help="Map what every attention head of a language model is for, and prove it.",
+    help="Map what every attention head of a language model is for, and test it.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # the plain help answers twice as fast
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("map", epilog=map_command.EPILOG)(map_command.run)
-app.command("verify", epilog=verify.EPILOG)(verify.run)
+app.command("map", cls=map_command.Command)(map_command.run)
+app.command("verify", cls=verify.Command)(verify.run)
 app.command("top")(top.run)
-app.command("plot")(plot.run)
+app.command("plot", cls=plot.Command)(plot.run)
 app.command("report")(report.run)
 app.command("serve")(serve.run)
 app.add_typer(suite.app, name="suite")
@@ -30,6 +30,9 @@ app.add_typer(models.app, name="models")
 
 def main() -> None:
     """Exit codes: 0 good, 1 failed, 2 bad usage, 130 interrupted."""
+    from headatlas.cli.process import reuse_freed_memory
+
+    reuse_freed_memory()
     try:
         app()
     except Interrupted as error:
@@ -42,5 +45,7 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> int:
-    typer.echo(message, err=True)
+    from headatlas.cli.messages import in_flags
+
+    typer.echo(in_flags(message, typer.main.get_command(app)), err=True)
     return code

@@ -5,47 +5,42 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headatlas.errors import Interrupted, UsageError
+from headatlas.cli.help import methods_list, settings_list, with_epilog
+from headatlas.cli.settings import parse_settings
+from headatlas.errors import Interrupted
 
 if TYPE_CHECKING:
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
 
-EPILOG = """\b
-Examples:
+EXAMPLES = """Examples:
   headatlas map                                    bundled model and suite
   headatlas map --model ./llama --preset standard  your model, all heads ablated
   headatlas map --suite tasks.jsonl --out mine     your tasks
-  headatlas map --task retrieval --method ablate   one task, one method"""
+  headatlas map --task retrieval --method ablate   one task, one method
+  headatlas map --method probe --set probe.kind=paper
+  headatlas map --method contrast --set contrast.keep=Retrieval --set contrast.forget=Inference"""
+
+Command = with_epilog(lambda: "\n\n".join([methods_list(), settings_list(), EXAMPLES]))
 
 
 def run(
     model: Annotated[str, typer.Option(help="smollm2 (bundled), a folder, a GGUF file, or a Hub id.")] = "smollm2",
     suite: Annotated[str, typer.Option(help="A built-in suite or a JSONL task file.")] = "cognitive",
-    method: Annotated[str | None, typer.Option(help="Methods, separated by commas; all of them by default.")] = None,
+    method: Annotated[str | None, typer.Option(help="Methods, separated by commas; see below.")] = None,
     task: Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.")] = None,
     preset: Annotated[str, typer.Option(help="How much is measured: quick, standard or paper.")] = "quick",
     out: Annotated[Path, typer.Option(help="The atlas folder; an unfinished run in it is continued.")] = Path("atlas"),
-    limit: Annotated[int | None, typer.Option(help="Examples of each task; the preset's by default.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Examples per task; the preset's by default.")] = None,
     seeds: Annotated[int | None, typer.Option(help="Repetitions of what is random; the preset's by default.")] = None,
-    baseline: Annotated[
-        str | None, typer.Option(help="What replaces a removed head: mean (default), zero or resample.")
+    baseline: Annotated[str | None, typer.Option(help="What replaces a removed head: mean, zero or resample.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="METHOD.SETTING=VALUE", help="A setting of a method; may be repeated."),
     ] = None,
-    probe: Annotated[str | None, typer.Option(help="Which probe: linear (default) or paper.")] = None,
-    answers: Annotated[
-        str | None, typer.Option(help="What the probe reads: reference (default) or generated answers.")
-    ] = None,
-    answer_tokens: Annotated[
-        str | None, typer.Option(help="Where the probe reads: important (default), first, last, all or mean.")
-    ] = None,
-    strength: Annotated[
-        float | None, typer.Option("--lambda", help="How strongly gates are urged to open and close; 0.1 by default.")
-    ] = None,
-    keep: Annotated[str | None, typer.Option(help="With --forget: one mask of gates that keeps this task ...")] = None,
-    forget: Annotated[str | None, typer.Option(help="... and takes this one away; no other map is made.")] = None,
     level: Annotated[int | None, typer.Option(help="Difficulty of a built-in suite: 1 (default), 2 or 3.")] = None,
     chat: Annotated[bool, typer.Option("--chat", help="Put prompts into the tokenizer's chat template.")] = False,
     at_chance: Annotated[
@@ -72,17 +67,14 @@ def run(
         atlas = map_heads(
             model,
             suite,
-            _methods(method, keep, forget, strength, seeds),
+            [name.strip() for name in method.split(",")] if method else None,
             tasks=task,
             preset=preset,
             out=out,
             limit=limit,
             seeds=seeds,
             baseline=baseline,
-            options=_options(
-                probe={"kind": probe, "answers": answers, "tokens": answer_tokens},
-                gate={"strength": None if keep else strength},
-            ),
+            settings=parse_settings(set_ or ()),
             level=level,
             chat=chat,
             at_chance=at_chance,
@@ -97,31 +89,11 @@ def run(
             reporter=Reporter(quiet=quiet or json_),
         )
     except KeyboardInterrupt:
-        raise Interrupted(f"Interrupted. What was finished is kept; continue with: {command}") from None
+        raise Interrupted(f"Interrupted. Nothing that was finished is lost; continue with: {command}") from None
     if json_:
         _print_json(atlas)
     elif not quiet:
         _print(atlas)
-
-
-def _methods(
-    named: str | None, keep: str | None, forget: str | None, strength: float | None, seeds: int | None
-) -> list[Any] | None:
-    """The methods asked for; a contrast where two tasks are set against each other."""
-    if not (keep or forget):
-        return [name.strip() for name in named.split(",")] if named else None
-    if not (keep and forget) or named:
-        raise UsageError("--keep and --forget belong together, each with a task, and without --method.")
-    from headatlas.methods.gate.contrast import Contrast
-
-    given: dict[str, Any] = {"strength": strength, "seeds": seeds}
-    return [Contrast(keep=keep, forget=forget, **{key: value for key, value in given.items() if value is not None})]
-
-
-def _options(**given: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The settings of methods that were given, by method."""
-    chosen = {name: {key: value for key, value in own.items() if value is not None} for name, own in given.items()}
-    return {name: own for name, own in chosen.items() if own}
 
 
 def _print(atlas: Atlas) -> None:
@@ -147,8 +119,9 @@ def _print_json(atlas: Atlas) -> None:
         "atlas": str(atlas.path),
         "tasks": atlas.tasks,
         "methods": atlas.methods,
-        "cells": atlas.run["cells"],
-        "seconds": atlas.run["seconds"],
+        "default_method": atlas.run.default_method,
+        "cells": atlas.run.cells.model_dump() if atlas.run.cells else None,
+        "seconds": atlas.run.seconds,
         "competence": json.loads(atlas.competence.to_json(orient="records")),
     }
     typer.echo(json.dumps(outcome, indent=2))

@@ -45,7 +45,7 @@ def run(
       headatlas plot atlas --method ablate --out ablation.pdf
       headatlas plot atlas --figure mask
     """
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
 
     opened = Atlas(atlas)
     suffix = f"-{method}" if method else ""

@@ -24,7 +24,7 @@ def run(
     import json
     from dataclasses import asdict
 
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
     from headatlas.patterns import find_patterns
     from headatlas.views.page import write_page
     from headatlas.views.report.report import write_report

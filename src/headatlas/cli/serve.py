@@ -21,7 +21,7 @@ def run(
 
     Example: headatlas serve atlas --port 9000
     """
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
     from headatlas.views.server import serve
 
     atlases = [Atlas(path) for path in (atlas, other) if path is not None]

@@ -112,7 +112,7 @@ def audit(
 
 def _token_lengths(model: str, reporter: Reporter) -> dict[str, Callable[[Example], int]]:
     from headatlas.model.loading import load
-    from headatlas.run.scoring import Encoder
+    from headatlas.run.encoding import Encoder
 
     encoder = Encoder(load(model, reporter=reporter))
 

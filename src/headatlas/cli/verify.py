@@ -9,33 +9,36 @@ from typing import Annotated
 
 import typer
 
+from headatlas.cli.help import tests_list, with_epilog
 from headatlas.errors import Interrupted
 
-EPILOG = """\b
-Examples:
+EXAMPLES = """Examples:
   headatlas verify atlas                         all tests of the default map
   headatlas verify atlas --method ablate         of another method's map
   headatlas verify atlas --test mask,keep -k 32  some tests, 32 heads"""
+
+Command = with_epilog(lambda: "\n\n".join([tests_list(), EXAMPLES]))
 
 
 def run(
     atlas: Annotated[Path, typer.Argument(help="The atlas folder.")],
     test: Annotated[
-        str | None, typer.Option(help="Tests, separated by commas: mask, keep, specificity, hierarchy, steer.")
+        str | None, typer.Option(help="Tests, separated by commas; by default all that apply to the method.")
     ] = None,
-    method: Annotated[str | None, typer.Option(help="Whose maps; the probe's or the most complete by default.")] = None,
+    method: Annotated[str | None, typer.Option(help="Whose maps; the atlas's default method unless given.")] = None,
     preset: Annotated[str | None, typer.Option(help="quick, standard or paper; that of the atlas by default.")] = None,
     k: Annotated[
         list[int] | None, typer.Option("-k", help="Number of heads; may be repeated. The largest is used where one is.")
     ] = None,
     draws: Annotated[int | None, typer.Option(help="Random sets of heads to compare with.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Held-out examples of each task, and chains.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Held-out examples per task, and chains.")] = None,
     baseline: Annotated[
         str | None, typer.Option(help="What replaces a removed head: mean (default), zero or resample.")
     ] = None,
-    answers_only: Annotated[
-        bool, typer.Option("--answers-only", help="Score no distractors: faster where they are long; no accuracy.")
-    ] = False,
+    distractors: Annotated[
+        bool,
+        typer.Option("--distractors/--no-distractors", help="Also score distractors, which forced choice needs."),
+    ] = True,
     model: Annotated[str | None, typer.Option(help="The model, if it has moved since it was mapped.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...")] = None,
     trust_remote_code: Annotated[
@@ -44,7 +47,7 @@ def run(
     json_: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")] = False,
 ) -> None:
-    """Remove, keep, steer the heads that a map chose, and measure held-out examples."""
+    """Intervene on the heads that a map chose, and measure held-out examples."""
     from headatlas.progress import Reporter
     from headatlas.workflows.verify import verify
 
@@ -59,13 +62,13 @@ def run(
             draws=draws,
             limit=limit,
             baseline=baseline,
-            answers_only=answers_only,
+            distractors=distractors,
             load_options={"device": device, "trust_remote_code": trust_remote_code},
             reporter=Reporter(quiet=quiet or json_),
         )
     except KeyboardInterrupt:
         command = shlex.join(["headatlas", *sys.argv[1:]])
-        raise Interrupted(f"Interrupted. What was finished is kept; continue with: {command}") from None
+        raise Interrupted(f"Interrupted. Nothing that was finished is lost; continue with: {command}") from None
     chosen = tested.choose_method(method)
     if json_:
         typer.echo(tested.evidence[tested.evidence["method"] == chosen].to_json(orient="records", indent=2))

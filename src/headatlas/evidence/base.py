@@ -32,7 +32,7 @@ class TestSettings:
     strengths: tuple[float, ...] = (1.0, 2.0, 5.0, 10.0)  # of steering
     scales: tuple[float, ...] = (0.5, 1.5, 2.0)  # of heads
     baseline: str = "mean"
-    answers_only: bool = False
+    distractors: bool = True
     seed: int = 0
 
 

@@ -69,7 +69,7 @@ class Trial:
 
     def batches(self, task: str, split: str = SPLIT) -> list[Batch]:
         """Examples with all their options, or with answers alone where that was asked for."""
-        return self.context.batches(task, split, with_distractors=not self.settings.answers_only)
+        return self.context.batches(task, split, with_distractors=self.settings.distractors)
 
     def top(self, task: str) -> Heads:
         """The heads of a task where a single number of them is needed."""

@@ -49,7 +49,7 @@ def verify(
     draws: int | None = None,
     limit: int | None = None,
     baseline: str | None = None,
-    answers_only: bool = False,
+    distractors: bool = True,
     load_options: Mapping[str, Any] | None = None,
     reporter: Reporter | None = None,
 ) -> Atlas:
@@ -57,14 +57,14 @@ def verify(
 
     The model and the suite are those of the atlas unless given, and must have the same fingerprints. Evidence about
     other methods and from other tests stays; a test that is run again replaces its earlier outcome, so one test never
-    mixes settings. `answers_only` scores no distractors: no accuracy, but less to run.
+    mixes settings. Without `distractors` only answers are scored: no forced choice, but less to run.
     """
     began = time.monotonic()
     reporter = reporter or Reporter()
     atlas = atlas if isinstance(atlas, Atlas) else Atlas(atlas)
     method = atlas.choose_method(method)
     chosen = _tests(atlas, method, tests)
-    settings = _settings(atlas, preset, ks, draws, limit, baseline, answers_only)
+    settings = _settings(atlas, preset, ks, draws, limit, baseline, distractors)
     suite = _suite(atlas, suite)
     splits, chains = _examples(atlas, method, suite, settings)
     model = _model(atlas, model, load_options or {}, reporter)
@@ -107,7 +107,7 @@ def _settings(
     draws: int | None,
     limit: int | None,
     baseline: str | None,
-    answers_only: bool,
+    distractors: bool,
 ) -> TestSettings:
     settings = TEST_PRESETS[check_preset(preset or atlas.run.settings.preset)]
     layers, heads = atlas.shape
@@ -129,7 +129,7 @@ def _settings(
         examples=limit or settings.examples,
         chains=limit or settings.chains,
         baseline=baseline or settings.baseline,
-        answers_only=answers_only,
+        distractors=distractors,
     )
 
 

@@ -1,0 +1,54 @@
+"""Help that is made when it is asked for, from what methods, tests and figures say about themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+from typer.core import TyperCommand
+
+
+def with_epilog(make: Callable[[], str]) -> type[TyperCommand]:
+    """A command whose epilog is made by `make` when its help is printed: nothing is imported before."""
+
+    class WithEpilog(TyperCommand):
+        """Prints an epilog that lists registered parts."""
+
+        def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+            self.epilog = "\b\n" + make().replace("\n\n", "\n\n\b\n")
+            super().format_epilog(ctx, formatter)
+
+    return WithEpilog
+
+
+def listed(title: str, entries: Iterable[tuple[str, str]]) -> str:
+    """A heading and one line per entry, aligned."""
+    rows = list(entries)
+    width = max(len(name) for name, _ in rows)
+    return "\n".join([f"{title}:", *(f"  {name:<{width}}  {text}" for name, text in rows)])
+
+
+def methods_list() -> str:
+    """Every method with its summary and its settings."""
+    from headatlas.methods import METHODS
+
+    return listed("Methods", ((name, method.info.summary) for name, method in METHODS.items()))
+
+
+def settings_list() -> str:
+    from dataclasses import fields
+
+    from headatlas.methods import METHODS
+
+    def names(method: Any) -> str:
+        return ", ".join(field.name for field in fields(method))
+
+    rows = [(name, names(method)) for name, method in METHODS.items() if fields(method)]  # type: ignore[arg-type]
+    return listed("Settings of methods, for --set METHOD.SETTING=VALUE", rows)
+
+
+def tests_list() -> str:
+    from headatlas.evidence import TESTS
+
+    return listed("Tests", ((name, test.info.summary) for name, test in TESTS.items()))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import click
 from typer.core import TyperCommand
 
 
@@ -15,7 +14,7 @@ def with_epilog(make: Callable[[], str]) -> type[TyperCommand]:
     class WithEpilog(TyperCommand):
         """Prints an epilog that lists registered parts."""
 
-        def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        def format_epilog(self, ctx: Any, formatter: Any) -> None:
             self.epilog = "\b\n" + make().replace("\n\n", "\n\n\b\n")
             super().format_epilog(ctx, formatter)
 

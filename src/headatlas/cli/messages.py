@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-
-import click
+from typing import Any
 
 # Parameters of the library whose flags have another name.
 RENAMED = {"methods": "--method", "tasks": "--task", "tests": "--test", "ks": "-k", "settings": "--set",
            "distractors": "--no-distractors"}  # fmt: skip
 
 
-def in_flags(message: str, command: click.Command) -> str:
+def in_flags(message: str, command: Any) -> str:
     """The message with every `parameter` that is an option of the command line written as its flag.
 
     >>> in_flags("Choose another `out`.", app)
@@ -22,9 +21,9 @@ def in_flags(message: str, command: click.Command) -> str:
     return re.sub(r"`(\w+)`", lambda match: flags.get(match[1], match[0]), message)
 
 
-def _flags(command: click.Command) -> Iterator[tuple[str, str]]:
+def _flags(command: Any) -> Iterator[tuple[str, str]]:
     for parameter in command.params:
-        if isinstance(parameter, click.Option) and parameter.name:
+        if parameter.param_type_name == "option":
             yield parameter.name, max(parameter.opts, key=len)
     for child in getattr(command, "commands", {}).values():
         yield from _flags(child)

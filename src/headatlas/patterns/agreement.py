@@ -15,7 +15,7 @@ from headatlas.patterns.maps import TaskMap, on_common_heads, read_maps, read_se
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
 
 FEWEST_HEADS = 8  # below that a rank correlation says nothing
 TOP = 10  # heads of each map that are compared

@@ -29,7 +29,7 @@ from headatlas.patterns.nulls import Nulls
 from headatlas.stats import LEVEL
 
 if TYPE_CHECKING:
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
 
 FEWEST_HEADS = 8  # below that no shape is tested
 FEWEST_DRAWS = 20  # fewer cannot reach a p-value of 0.05

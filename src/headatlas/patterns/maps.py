@@ -15,7 +15,7 @@ from headatlas.patterns.finding import Head
 from headatlas.stats import LEVEL, Array, q_values
 
 if TYPE_CHECKING:
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
 
 LARGEST_SHARE = 0.05  # of the heads; stand in for the heads above the null where a map has no p-values
 

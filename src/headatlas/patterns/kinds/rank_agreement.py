@@ -28,7 +28,7 @@ from headatlas.stats import Array
 from headatlas.wording import signed
 
 if TYPE_CHECKING:
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
 
 NULL_DRAWS = 100  # a mean of rank correlations is so nearly normal that only its spread must be drawn
 RANDOM_ORDER = f"the effects of both maps on heads in random order, {NOISE}"

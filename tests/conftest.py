@@ -1,6 +1,10 @@
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from headatlas.progress import Reporter
 from tests import tiny
@@ -23,9 +27,54 @@ def tiny_tasks(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_atlas(tmp_path_factory):
-    """A finished atlas of the small model: attribution of all heads, ablation of some."""
+def tiny_atlas(tmp_path_factory, worker_id):
+    """A finished atlas of the small model: attribution of all heads, ablation of some. To be read, not written.
+
+    It takes ten seconds: the first worker that needs it makes it, the others wait for it.
+    """
+    from headatlas.atlas.reading import Atlas
     from headatlas.workflows.map import map_heads
 
-    out = tmp_path_factory.mktemp("atlases") / "atlas"
-    return map_heads(tiny.model(), tiny.suite(), out=out, at_chance=True, reporter=Reporter(quiet=True))
+    folder = tmp_path_factory.getbasetemp()
+    if worker_id != "master":
+        folder = folder.parent  # of all workers
+    finished = folder / "tiny-atlas-finished"
+    with FileLock(folder / "tiny-atlas.lock"):
+        if not finished.exists():
+            map_heads(
+                tiny.model(), tiny.suite(), out=folder / "tiny-atlas", at_chance=True, reporter=Reporter(quiet=True)
+            )
+            finished.touch()
+    return Atlas(folder / "tiny-atlas")
+
+
+@pytest.fixture(scope="session")
+def worker_id(request) -> str:
+    """The name of this worker of pytest-xdist; "master" where tests run in one process or without the plugin."""
+    return getattr(request.config, "workerinput", {}).get("workerid", "master")
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind, named as in `subprocess.CompletedProcess`."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def command(monkeypatch, capsys) -> Callable[..., Done]:
+    """Run the command line in this process: the same exit codes and output, without importing torch every time."""
+    from headatlas.cli import main
+
+    def run(*arguments: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["headatlas", *map(str, arguments)])
+        monkeypatch.setenv("COLUMNS", "200")
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return Done(ended.value.code or 0, said.out, said.err)
+
+    return run

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: in its own process, by exit code and by what is printed."""
+"""The command line as a user meets it, by exit code and by what is printed: `run` starts a process, `command` none."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def test_readers_of_an_atlas_need_no_torch():
     assert done.stdout.strip() == "False"
 
 
-def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks):
+def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks, command):
     out = tmp_path / "atlas"
     made = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance")
     assert made.returncode == 0, made.stderr
@@ -47,18 +47,18 @@ def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks):
     drawn = {"importance", "profiles", "elbow", "roles", "role_maps", "role_distributions", "gate_curves"}
     assert {path.name for path in (out / "figures").iterdir()} == {f"{n}.{k}" for n in drawn for k in ("png", "svg")}
 
-    again = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance", "--json")
+    again = command("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance", "--json")
     assert json.loads(again.stdout)["cells"]["computed"] == 0
     assert again.stderr == ""
 
-    top = run("top", out, "--task", "colours", "-k", 3)
+    top = command("top", out, "--task", "colours", "-k", 3)
     assert top.returncode == 0
     assert "Colours: strongest heads by probe" in top.stdout
     assert len([line for line in top.stdout.splitlines() if " to " in line]) == 3
-    rows = json.loads(run("top", out, "--task", "colours", "-k", 3, "--json").stdout)
+    rows = json.loads(command("top", out, "--task", "colours", "-k", 3, "--json").stdout)
     assert [set(row) for row in rows] == [{"layer", "head", "value", "stderr", "p_value", "q_value", "low", "high"}] * 3
 
-    plotted = run("plot", out, "--method", "ablate", "--out", tmp_path / "figure.pdf")
+    plotted = command("plot", out, "--method", "ablate", "--out", tmp_path / "figure.pdf")
     assert plotted.returncode == 0
     assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
 
@@ -72,19 +72,19 @@ def test_the_heatmap_is_drawn_in_a_colour_terminal(tiny_atlas):
     assert "▀" not in run("top", tiny_atlas.path, "--task", "colours").stdout
 
 
-def test_suite_commands(tiny_tasks):
+def test_suite_commands(tiny_tasks, command):
     assert "cognitive" in run("suite", "list").stdout
-    assert "cognitive" in json.loads(run("suite", "list", "--json").stdout)
-    checked = json.loads(run("suite", "check", tiny_tasks, "--json").stdout)
+    assert "cognitive" in json.loads(command("suite", "list", "--json").stdout)
+    checked = json.loads(command("suite", "check", tiny_tasks, "--json").stdout)
     assert [row["task"] for row in checked["tasks"]] == ["Colours", "Numbers"]
     assert all(row["fit"] + row["choose"] + row["evaluate"] == row["examples"] == 24 for row in checked["tasks"])
 
 
-def test_the_audit_gives_a_verdict_on_every_check(tiny_tasks, tiny_folder):
-    done = run("suite", "audit", tiny_tasks, "--model", tiny_folder)
+def test_the_audit_gives_a_verdict_on_every_check(tiny_tasks, tiny_folder, command):
+    done = command("suite", "audit", tiny_tasks, "--model", tiny_folder)
     assert done.returncode == 0, done.stderr
     assert "prompt length in tokens" in done.stdout
-    checks = json.loads(run("suite", "audit", tiny_tasks, "--json").stdout)
+    checks = json.loads(command("suite", "audit", tiny_tasks, "--json").stdout)
     assert {check["verdict"] for check in checks} <= {"good", "warning", "bad"}
     assert f"{len(checks) + 2} checks:" in done.stdout
 
@@ -117,7 +117,7 @@ def test_models_commands(tmp_path):
     assert "Did you mean 'smollm2'" in wrong.stderr
 
 
-def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, tiny_tasks):
+def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, tiny_tasks, command):
     """Exit code 2 for a bad request, 1 for something that failed; nothing is left behind."""
     broken = tmp_path / "broken.jsonl"
     broken.write_text('{"id": "1"}\n')
@@ -145,8 +145,8 @@ def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, ti
         (1, "There is no folder", ("top", tmp_path / "none", "--task", "x")),
         (1, "is not an atlas", ("plot", tmp_path / "folder")),
     ]
-    for code, message, arguments in cases:
-        done = run(*arguments)
+    for number, (code, message, arguments) in enumerate(cases):
+        done = run(*arguments) if number < 2 else command(*arguments)
         assert done.returncode == code, (arguments, done.stderr)
         assert message in done.stderr, (arguments, done.stderr)
         assert "Traceback" not in done.stderr, (arguments, done.stderr)

@@ -79,7 +79,7 @@ def fetching(wheel: Path, log: Path) -> subprocess.Popen:
     sha = hashlib.sha256(wheel.read_bytes()).hexdigest()
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", FETCH, sha, str(log)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=Path(__file__).parents[1])
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=Path(__file__).parents[2])
 
 
 def test_two_processes_at_once_convert_once_and_a_damaged_copy_is_made_anew(shelf, tmp_path):

@@ -1,6 +1,7 @@
 """The seam, on a small random model of every family."""
 
 import copy
+import functools
 
 import pytest
 import torch
@@ -12,6 +13,9 @@ from headatlas.model.heads import HeadModel
 from tests import tiny
 
 IDS = torch.randint(3, tiny.VOCABULARY, (2, 9), generator=torch.Generator().manual_seed(1))
+# Bits are compared between identical calls only. Anything else is rounded differently on some processor or layout of
+# memory: logits of about 3 then differ by about 1e-6.
+close = functools.partial(torch.testing.assert_close, atol=1e-5, rtol=1e-5)
 
 
 @pytest.fixture(scope="module", params=tiny.FAMILIES)
@@ -30,15 +34,26 @@ def own_forwards(module: nn.Module) -> int:
 
 @torch.no_grad()
 def test_nothing_gated_gives_the_same_bits(model):
-    plain = model.module(input_ids=IDS).logits
+    plain = model.module(input_ids=IDS, use_cache=False).logits  # the call that `logits` makes, with nothing added
     baseline = torch.randn(*model.shape, model.head_dim)
     with model.capture(), model.gate(torch.ones(model.shape)), model.gate(torch.ones(2, *model.shape), baseline):
         watched = model.logits(IDS)
-    gates = torch.ones(2, *model.shape, requires_grad=True)  # touches every layer, and still changes no bit
-    with torch.enable_grad(), model.gate(gates, baseline):
-        touched = model.logits(IDS)
     assert torch.equal(plain, watched)
-    assert torch.equal(plain, touched)
+    close(model.module(input_ids=IDS).logits, plain)
+
+
+@torch.no_grad()
+def test_a_gate_of_one_that_needs_a_gradient_changes_no_bit_of_z(model):
+    """Such gates touch every layer; what enters a gate and what leaves it are read in the same forward."""
+    plain = model.logits(IDS)
+    baseline = torch.randn(*model.shape, model.head_dim)
+    gates = torch.ones(2, *model.shape, requires_grad=True)
+    with torch.enable_grad(), model.capture() as entering, model.gate(gates, baseline), model.capture() as leaving:
+        touched = model.logits(IDS)
+    for layer in range(model.n_layers):
+        assert leaving[layer].requires_grad
+        assert torch.equal(entering[layer], leaving[layer])
+    close(touched, plain)
 
 
 @torch.no_grad()
@@ -55,7 +70,7 @@ def test_heads_sum_to_the_attention_output(model):
         if projection.bias is not None:
             written = written + projection.bias
         assert z[layer].shape == (2, 9, model.n_heads, model.head_dim)
-        torch.testing.assert_close(written, outputs[0], atol=1e-5, rtol=1e-5)
+        close(written, outputs[0])
 
 
 @torch.no_grad()
@@ -71,7 +86,7 @@ def test_gating_a_head_to_zero_is_zeroing_its_columns(model):
         weight[head] = 0
         edited = model.logits(IDS)
         weight[head] = kept
-        torch.testing.assert_close(gated, edited, atol=1e-5, rtol=1e-5)
+        close(gated, edited)
         assert (gated - plain).abs().max() > 1e-3, "the head must matter, or this test could not fail"
 
 
@@ -85,24 +100,25 @@ def test_rows_carry_their_own_gates(model):
     for row in range(2):
         with model.gate(gates[row]):
             alone = model.logits(IDS)
-        torch.testing.assert_close(together[row], alone[row], atol=1e-5, rtol=1e-5)
+        close(together[row], alone[row])
 
 
 @torch.no_grad()
 def test_patching_with_its_own_values_changes_nothing_and_with_others_replaces_them(model):
     with model.capture() as z:
         plain = model.logits(IDS)
-    with model.patch(dict(z)):
+    with model.patch(dict(z)), model.capture() as patched_z:
         same = model.logits(IDS)
-    assert torch.equal(plain, same)
+    assert all(torch.equal(z[layer], patched_z[layer]) for layer in range(model.n_layers))
+    close(same, plain)
     mask = torch.zeros(model.shape, dtype=torch.bool)
     mask[1, 2] = True
     with model.patch({1: torch.zeros(model.head_dim)}, mask):
         patched = model.logits(IDS)
     with model.gate(1 - mask.float()):
         gated = model.logits(IDS)
-    torch.testing.assert_close(patched, gated, atol=1e-6, rtol=1e-6)
-    assert not torch.equal(plain, patched)
+    close(patched, gated)
+    assert (patched - plain).abs().max() > 1e-3
 
 
 @torch.no_grad()
@@ -116,10 +132,10 @@ def test_adding_to_z_is_patching_with_the_sum(model):
             pushed = model.logits(IDS)
         with model.patch({1: z[1] + extra}):
             patched = model.logits(IDS)
-        assert torch.equal(pushed, patched)
+        close(pushed, patched)
         assert (pushed - plain).abs().max() > 1e-3
     with model.add({0: torch.zeros(model.head_dim), 2: torch.zeros(model.head_dim)}):
-        assert torch.equal(model.logits(IDS), plain)
+        close(model.logits(IDS), plain)
 
 
 @torch.no_grad()
@@ -157,16 +173,16 @@ def test_gradients_flow_to_gates_and_to_z(model):
 
 
 @torch.no_grad()
-def test_starting_at_a_layer_gives_the_same_bits(model):
+def test_starting_at_a_layer_gives_the_same_logits(model):
     with model.record_inputs() as inputs:
         plain = model.logits(IDS)
     for layer in range(model.n_layers):
         with model.start_at(layer, inputs):
             resumed = model.logits(IDS)
-        assert torch.equal(plain, resumed)
+        close(resumed, plain)
     with model.start_at(2, inputs, copies=3):
         copied = model.logits(IDS.repeat(3, 1))
-    torch.testing.assert_close(copied, plain.repeat(3, 1, 1), atol=1e-5, rtol=1e-5)
+    close(copied, plain.repeat(3, 1, 1))
 
 
 @torch.no_grad()
@@ -176,7 +192,7 @@ def test_the_layers_below_really_are_skipped(model):
     other = torch.randint(3, tiny.VOCABULARY, IDS.shape)
     with model.start_at(2, inputs):
         resumed = model.logits(other)
-    torch.testing.assert_close(resumed, model.logits(IDS), atol=1e-5, rtol=1e-5)
+    close(resumed, model.logits(IDS))
 
 
 @torch.no_grad()
@@ -186,7 +202,7 @@ def test_only_the_wanted_logits_are_computed(model):
     with model.only_logits(rows, positions):
         picked = model.logits(IDS)
     assert picked.shape == (3, full.shape[-1])
-    torch.testing.assert_close(picked, full[rows, positions], atol=1e-5, rtol=1e-5)
+    close(picked, full[rows, positions])
 
 
 @torch.no_grad()
@@ -268,10 +284,12 @@ def test_an_alias_shares_a_layout():
 def test_the_fingerprint_knows_every_weight():
     one, same, other = tiny.model(), tiny.model(), tiny.model(seed=1)
     assert one.fingerprint() == same.fingerprint() != other.fingerprint()
-    edited = tiny.model()
-    with torch.no_grad():
-        edited.out_projections[2].weight[3, 5] += 1e-4
-    assert edited.fingerprint != one.fingerprint
+    weights, fingerprints = dict(same.module.named_parameters()), {one.fingerprint()}
+    for weight in weights.values():
+        with torch.no_grad():
+            weight.view(-1)[-1] += 1e-3
+        fingerprints.add(same.fingerprint())
+    assert len(fingerprints) == 1 + len(weights)
 
 
 def test_weights_that_are_not_finite_are_refused():
@@ -294,9 +312,9 @@ def test_a_model_dispatched_by_accelerate_works_without_being_moved():
     gates = torch.ones(plain.shape)
     gates[1, 1] = 0
     with plain.gate(gates), offloaded.gate(gates):
-        assert torch.equal(plain.logits(IDS), offloaded.logits(IDS))
+        close(offloaded.logits(IDS), plain.logits(IDS))
     with offloaded.record_inputs() as inputs:
         expected = offloaded.logits(IDS)
     with offloaded.start_at(2, inputs):
-        assert torch.equal(offloaded.logits(IDS), expected)
-    assert torch.equal(offloaded.logits(IDS), expected)
+        close(offloaded.logits(IDS), expected)
+    assert torch.equal(offloaded.logits(IDS), expected), "nothing is left behind"

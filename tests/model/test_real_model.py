@@ -27,13 +27,14 @@ def test_it_is_fetched_converted_and_complete(model):
 @torch.no_grad()
 def test_nothing_gated_gives_the_same_bits_and_heads_sum_to_the_attention_output(model):
     ids = model.tokenizer("The capital of France is", return_tensors="pt")["input_ids"]
-    plain = model.module(input_ids=ids).logits
+    plain = model.module(input_ids=ids, use_cache=False).logits  # bits are compared between identical calls only
     with model.gate(torch.ones(1, *model.shape)), model.capture() as z:
         assert torch.equal(model.logits(ids), plain)
     assert model.tokenizer.decode(plain[0, -1].argmax()) == " Paris"
     for layer in (0, 15, 29):
         whole = model.out_projections[layer](z[layer].flatten(-2))
-        torch.testing.assert_close(torch.einsum("bphd,hdm->bpm", z[layer], model.out_weight(layer)), whole)
+        written = torch.einsum("bphd,hdm->bpm", z[layer], model.out_weight(layer))
+        torch.testing.assert_close(written, whole, atol=1e-4, rtol=1e-4)
 
 
 @torch.no_grad()

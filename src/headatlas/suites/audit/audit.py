@@ -1,6 +1,6 @@
 """Is a suite fair? What its texts give away before any language model has read them.
 
-Every check is one number beside its limit. A map of heads is only about a function as far as the examples of that
+Every check compares one number with a limit. A map of heads is about a function only as far as the examples of that
 function differ from the others in nothing else: length, format, frequent answers, or options that betray the answer.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, Literal
@@ -17,8 +17,9 @@ from typing import Any, Literal
 import numpy as np
 
 from headatlas.errors import HeadAtlasError
+from headatlas.suites.audit.effect_sizes import cohens_d, cramers_v
 from headatlas.suites.audit.shortcuts import Excess, mentions, positions, shortcuts
-from headatlas.suites.audit.text_baseline import CLASSIFIERS, own_text, text_baseline
+from headatlas.suites.audit.text_baseline import CLASSIFIERS, asked_text, text_baseline
 from headatlas.suites.example import Example
 from headatlas.suites.suite import SPLITS, Suite
 
@@ -27,25 +28,26 @@ Verdict = Literal["good", "warning", "bad"]
 # Good below the first number, bad from the second on.
 DIFFERENCE = (0.5, 0.8)  # Cohen's d: medium, large
 ASSOCIATION = (0.3, 0.5)  # Cramér's V: medium, large
-FREQUENT = (0.10, 0.25)  # share of one answer: what always giving it scores
-EXCESS = 0.10  # over chance, of choosing an option without reading the prompt
+FREQUENT = (0.10, 0.25)  # share of one answer: the accuracy of always giving it
+EXCESS = 0.10  # accuracy above chance of a rule that does not read the prompt
 NO_ROOM = 0.90  # accuracy from text alone that leaves a probe less than ten points
 BALANCE = (0.2, 0.5)  # smallest task / largest: bad below the first, good from the second on
+OFTEN, RARELY = 0.5, 0.1  # share of prompts that contain their answer
 
 
 @dataclass(frozen=True)
 class Check:
-    """One finding: a number, the limit it should keep, and a sentence that says both."""
+    """The result of one check: a number, the limit it is compared with, and a sentence that states both."""
 
     name: str
     task: str  # or "all"
     value: float
-    limit: float | None  # nothing for numbers that only inform
+    limit: float | None  # None for numbers that only inform
     verdict: Verdict
     note: str
 
     def row(self) -> dict[str, Any]:
-        """As JSON has it, which knows no number that is not finite."""
+        """The check as a JSON object. JSON has no infinity and no NaN; they become null."""
         return asdict(self) | {"value": self.value if math.isfinite(self.value) else None}
 
 
@@ -57,27 +59,12 @@ def audit(suite: Suite, seed: int = 0, tokens: Mapping[str, Measure] | None = No
 
     `tokens` adds lengths that only a tokenizer knows, by name.
     """
-    parts = (_balance, _lengths, _formats, _frequent_answers, _leakage, _shortcuts, _positions)
-    found = [*_text(suite, seed), _shared_between_splits(suite, seed)]
-    more = _lengths(suite, tokens) if tokens else ()
-    return [*found, *more, *(check for part in parts for check in part(suite))]
-
-
-def cohens_d(a: Sequence[float], b: Sequence[float]) -> float:
-    """Difference of two means in pooled standard deviations, without sign; infinite if the means differ and nothing
-    else does."""
-    gap = abs(float(np.mean(a) - np.mean(b)))
-    spread = np.sqrt((np.var(a) * len(a) + np.var(b) * len(b)) / max(1, len(a) + len(b) - 2))
-    return 0.0 if gap == 0 else float(gap / spread) if spread > 0 else float("inf")
-
-
-def cramers_v(flags: dict[str, list[bool]]) -> float:
-    """How far a yes-or-no property depends on the task: 0 not at all, 1 wholly."""
-    table = np.array([[sum(own), len(own) - sum(own)] for own in flags.values()], dtype=float)
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-    if (expected == 0).any() or len(flags) < 2:
-        return 0.0  # every prompt has the property, or none
-    return float(np.sqrt(((table - expected) ** 2 / expected).sum() / table.sum()))
+    checks = [*_text(suite, seed), _shared_between_splits(suite, seed)]
+    if tokens:
+        checks += _lengths(suite, tokens)
+    for part in (_balance, _lengths, _formats, _frequent_answers, _leakage, _shortcuts, _positions):
+        checks += part(suite)
+    return checks
 
 
 def _rising(value: float, limits: tuple[float, float]) -> Verdict:
@@ -96,19 +83,20 @@ def _text(suite: Suite, seed: int) -> Iterator[Check]:
     for classifier in CLASSIFIERS:
         name = f"task from text, {classifier}"
         try:
-            found = text_baseline(suite, classifier, seed)
+            baseline = text_baseline(suite, classifier, seed)
         except HeadAtlasError as error:
             yield Check(name, "all", float("nan"), None, "warning", f"Not measured: {error}")
             continue
-        limit = found.majority + EXCESS
-        verdict: Verdict = "bad" if found.accuracy >= NO_ROOM else "warning" if found.interval[0] > limit else "good"
-        low, high = found.interval
+        limit = baseline.majority + EXCESS
+        low, high = baseline.interval
+        verdict: Verdict = "bad" if baseline.accuracy >= NO_ROOM else "warning" if low > limit else "good"
         note = (
-            f"The text alone tells the task in {100 * found.accuracy:.1f} % of the examples (95 % interval "
-            f"{100 * low:.1f} to {100 * high:.1f} %, majority {100 * found.majority:.1f} %, chance "
-            f"{100 * found.chance:.1f} %): the accuracy that a probe must beat."
+            f"A {classifier} classifier that sees only the text names the right task for "
+            f"{100 * baseline.accuracy:.1f} % of the examples (95 % interval {100 * low:.1f} to {100 * high:.1f} %; always naming the "
+            f"largest task: {100 * baseline.majority:.1f} %; chance: {100 * baseline.chance:.1f} %). A probe must beat "
+            "this accuracy."
         )
-        yield Check(name, "all", found.accuracy, limit, verdict, note)
+        yield Check(name, "all", baseline.accuracy, limit, verdict, note)
 
 
 LENGTHS: dict[str, Measure] = {
@@ -136,8 +124,8 @@ def _lengths(suite: Suite, measures: Mapping[str, Measure] | None = None) -> Ite
 def _frequent_answers(suite: Suite) -> Iterator[Check]:
     for task in suite.tasks:
         answers = [example.answer.strip().casefold() for example in suite.of(task)]
-        firsts = [answer.split()[0] for answer in answers]
-        for name, texts in (("most frequent answer", answers), ("most frequent first answer word", firsts)):
+        first_words = [answer.split()[0] for answer in answers]
+        for name, texts in (("most frequent answer", answers), ("most frequent first answer word", first_words)):
             text, count = Counter(texts).most_common(1)[0]
             share = count / len(texts)
             note = (
@@ -149,44 +137,47 @@ def _frequent_answers(suite: Suite) -> Iterator[Check]:
 
 FORMATS: dict[str, Callable[[str], bool]] = {
     'prompts with "Question:"': lambda prompt: "Question:" in prompt,
-    "prompts that end with a sign": lambda prompt: not prompt.rstrip()[-1:].isalnum(),
+    "prompts that end with a symbol": lambda prompt: not prompt.rstrip()[-1:].isalnum(),
     "prompts with digits": lambda prompt: bool(re.search(r"\d", prompt)),
 }
 
 
 def _formats(suite: Suite) -> Iterator[Check]:
-    for name, has in FORMATS.items():
-        # Of a step only its own question: "Question:" and the digits of "Step 1:" stand in every chain.
-        flags = {task: [has(own_text(example)) for example in suite.of(task)] for task in suite.tasks}
+    for name, has_format in FORMATS.items():
+        # Of a step only the question it asks: every prompt of a chain has "Question:" and the digits of "Step 1:".
+        flags = {task: [has_format(asked_text(example)) for example in suite.of(task)] for task in suite.tasks}
         v = cramers_v(flags)
-        shares = {task: float(np.mean(own)) for task, own in flags.items()}
+        shares = {task: float(np.mean(task_flags)) for task, task_flags in flags.items()}
         note = (
-            f"The share of {name} has a Cramér's V of {v:.2f} with the task ({_listed(shares)}); good is below "
+            f"The share of {name} depends on the task with a Cramér's V of {v:.2f} ({_listed(shares)}); good is below "
             f"{ASSOCIATION[0]}."
         )
         yield Check(name, "all", v, ASSOCIATION[0], _rising(v, ASSOCIATION), note)
 
 
 def _leakage(suite: Suite) -> Iterator[Check]:
-    """Information, with two exceptions that follow from what the functions mean."""
-    leaks = {task: [bool(mentions(e.prompt, e.answer)) for e in suite.of(task)] for task in suite.tasks}
-    shares = {task: float(np.mean(own)) for task, own in leaks.items()}
+    """How often a prompt contains its answer: only informs, except where the suite says how it is meant to be."""
+    contained = {task: [bool(mentions(e.prompt, e.answer)) for e in suite.of(task)] for task in suite.tasks}
+    shares = {task: float(np.mean(flags)) for task, flags in contained.items()}
     for task, share in shares.items():
         limit: float | None = None
         verdict: Verdict = "good"
-        wanted = ""
-        if task.casefold() == "retrieval":
-            limit, verdict = 0.5, "good" if share > 0.5 else "warning"
-            wanted = "; retrieval finds its answer in the prompt, so this should be above 50 %"
-        if task.casefold() == "knowledge recall":
-            limit, verdict = 0.1, "good" if share < 0.1 else "warning"
-            wanted = "; recall must not read its answer off the prompt, so this should be below 10 %"
-        note = f"{_percent(share)} of the {len(leaks[task])} prompts of {task} contain their answer{wanted}."
+        meant = ""
+        if task in suite.knowledge.answer_in_prompt:
+            limit, verdict = OFTEN, "good" if share > OFTEN else "warning"
+            meant = f"; the answers of this task are to be found in the prompt, so good is above {_percent(OFTEN)}"
+        if task in suite.knowledge.answer_not_in_prompt:
+            limit, verdict = RARELY, "good" if share < RARELY else "warning"
+            meant = f"; the answers of this task must not be read off the prompt, so good is below {_percent(RARELY)}"
+        note = f"{_percent(share)} of the {len(contained[task])} prompts of {task} contain their answer{meant}."
         yield Check("answer in prompt", task, share, limit, verdict, note)
-    above = ", ".join(task for task, share in shares.items() if share > 0.5) or "no task"
-    below = ", ".join(task for task, share in shares.items() if share < 0.1) or "no task"
-    overall = sum(map(sum, leaks.values())) / len(suite.examples)
-    note = f"{_percent(overall)} of all prompts contain their answer: above 50 % {above}; below 10 % {below}."
+    above = ", ".join(task for task, share in shares.items() if share > OFTEN) or "no task"
+    below = ", ".join(task for task, share in shares.items() if share < RARELY) or "no task"
+    overall = sum(map(sum, contained.values())) / len(suite.examples)
+    note = (
+        f"{_percent(overall)} of all prompts contain their answer. Tasks above {_percent(OFTEN)}: {above}. "
+        f"Tasks below {_percent(RARELY)}: {below}."
+    )
     yield Check("answer in prompt", "all", overall, None, "good", note)
 
 
@@ -196,14 +187,14 @@ def _balance(suite: Suite) -> Iterator[Check]:
     ratio = smallest / largest
     verdict: Verdict = "good" if ratio >= BALANCE[1] else "warning" if ratio >= BALANCE[0] else "bad"
     note = (
-        f"The smallest task, {least}, has {smallest} examples and the largest, {most}, {largest}: a ratio of "
+        f"The smallest task, {least}, has {smallest} examples and the largest, {most}, has {largest}: a ratio of "
         f"{ratio:.2f}; good is {BALANCE[1]} and above."
     )
     yield Check("class balance", "all", ratio, BALANCE[1], verdict, note)
 
 
 def _beyond(excess: Excess, two_sided: bool) -> Verdict:
-    """Bad if the whole interval lies beyond the limit, a warning if only the number itself does."""
+    """Bad if the whole interval is beyond the limit, a warning if only the number itself is."""
     value, low = excess.value, excess.low
     if two_sided and value < 0:
         value, low = -value, -excess.high
@@ -218,41 +209,43 @@ def _shortcuts(suite: Suite) -> Iterator[Check]:
     for rule, by_task in shortcuts(suite).items():
         for task, excess in by_task.items():
             note = (
-                f"Choosing {rule} is right in {100 * excess.share:.1f} % of {excess.examples} examples of {task}, by "
-                f"chance {100 * excess.chance:.1f} % ({_interval(excess)}); good is at most {100 * EXCESS:.0f} points "
-                "above chance."
+                f"Choosing {rule} is right in {100 * excess.share:.1f} % of {excess.examples} examples of {task}; "
+                f"chance is {100 * excess.chance:.1f} % ({_interval(excess)}). Good is at most {100 * EXCESS:.0f} "
+                "points above chance."
             )
             yield Check(f"choose {rule}", task, excess.value, EXCESS, _beyond(excess, two_sided=False), note)
 
 
 def _positions(suite: Suite) -> Iterator[Check]:
-    for what, by_task in positions(suite).items():
+    for position, by_task in positions(suite).items():
         for task, excess in by_task.items():
             note = (
-                f"{100 * excess.share:.1f} % of {excess.examples} prompts of {task} have {what} of all options, by "
-                f"chance {100 * excess.chance:.1f} % ({_interval(excess)}); good is within {100 * EXCESS:.0f} points."
+                f"In {100 * excess.share:.1f} % of {excess.examples} prompts of {task} the answer is the option "
+                f"mentioned {position}; chance is {100 * excess.chance:.1f} % ({_interval(excess)}). Good is within "
+                f"{100 * EXCESS:.0f} points of chance."
             )
-            yield Check(what, task, excess.value, EXCESS, _beyond(excess, two_sided=True), note)
+            name = f"the answer mentioned {position}"
+            yield Check(name, task, excess.value, EXCESS, _beyond(excess, two_sided=True), note)
 
 
 def _shared_between_splits(suite: Suite, seed: int) -> Check:
-    """A prompt in two splits is seen before it is tested, whatever its group says."""
+    """A prompt in two splits has been seen before it is tested, whatever its group says."""
     name = "prompts shared between splits"
     try:
         splits = suite.split(seed)
     except HeadAtlasError as error:
         return Check(name, "all", float("nan"), 0.0, "bad", f"Not measured: {error}")
-    prompts: dict[str, set[str]] = defaultdict(set)
-    texts: dict[tuple[str, str], set[str]] = defaultdict(set)
+    splits_of_prompt: dict[str, set[str]] = defaultdict(set)
+    splits_of_text: dict[tuple[str, str], set[str]] = defaultdict(set)  # by prompt and answer
     for split in SPLITS:
         for example in splits[split].examples:
             prompt, answer = (" ".join(text.casefold().split()) for text in (example.prompt, example.answer))
-            prompts[prompt].add(split)
-            texts[prompt, answer].add(split)
-    shared = sum(len(homes) > 1 for homes in prompts.values())
-    same = sum(len(homes) > 1 for homes in texts.values())
+            splits_of_prompt[prompt].add(split)
+            splits_of_text[prompt, answer].add(split)
+    shared = sum(len(names) > 1 for names in splits_of_prompt.values())
+    same_answer = sum(len(names) > 1 for names in splits_of_text.values())
     note = (
-        f"{shared} of {len(prompts)} different prompts stand in more than one of {', '.join(SPLITS)} ({same} with the "
-        "same answer); it must be 0."
+        f"{shared} of {len(splits_of_prompt)} different prompts are in more than one of {', '.join(SPLITS)} "
+        f"({same_answer} of them with the same answer); good is 0."
     )
     return Check(name, "all", float(shared), 0.0, "bad" if shared else "good", note)

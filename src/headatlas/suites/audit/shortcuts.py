@@ -1,6 +1,6 @@
 """Choosing an option without understanding the prompt: by its length, by its frequency, by where it is mentioned.
 
-If such a rule finds the answers of a task, a head may serve the rule and not the function.
+If such a rule gives the answers of a task, a head may serve the rule and not the function.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headatlas.suites.suite import Suite
 
 @dataclass(frozen=True)
 class Excess:
-    """How often a rule is right, beside chance. The 95 % interval of the difference is clustered by group."""
+    """How often a rule is right, and how often chance is. The 95 % interval of the difference is clustered by group."""
 
     share: float
     chance: float
@@ -36,7 +36,7 @@ Scores = Sequence[float]
 
 
 def shortcuts(suite: Suite) -> dict[str, dict[str, Excess]]:
-    """Rule, then task, to what choosing by the rule scores; tasks without options are left out."""
+    """The accuracy of each rule on each task, by rule and task; tasks without options are left out."""
     frequency = _frequency(suite)
     rules: dict[str, Callable[[Example], Scores]] = {
         "the shortest option": lambda example: [-len(text) for text in options(example)],
@@ -48,17 +48,21 @@ def shortcuts(suite: Suite) -> dict[str, dict[str, Excess]]:
 
 
 def positions(suite: Suite) -> dict[str, dict[str, Excess]]:
-    """How often the answer is mentioned first and last, in tasks where most prompts mention all options."""
+    """How often the answer is mentioned `first` and `last` of all options, by position and task.
+
+    Only examples that mention all options count, and only tasks where most examples do.
+    """
     rules: dict[str, Callable[[Example], Scores]] = {
-        "the answer mentioned first": lambda example: [-place for place in first_mentions(example)],
-        "the answer mentioned last": last_mentions,
+        "first": lambda example: [-start for start in first_mentions(example)],
+        "last": last_mentions,
     }
-    all_there = {example.id: min(last_mentions(example)) >= 0 for example in suite.examples}
-    found = {name: _by_task(suite, rule, lambda example: all_there[example.id]) for name, rule in rules.items()}
-    return {
-        name: {task: excess for task, excess in own.items() if excess.examples > len(suite.of(task)) / 2}
-        for name, own in found.items()
-    }
+    mentions_all = {example.id: min(last_mentions(example)) >= 0 for example in suite.examples}
+    result = {}
+    for position, rule in rules.items():
+        by_task = _by_task(suite, rule, lambda example: mentions_all[example.id])
+        common = {task: excess for task, excess in by_task.items() if excess.examples > len(suite.of(task)) / 2}
+        result[position] = common
+    return result
 
 
 def options(example: Example) -> list[str]:
@@ -77,17 +81,17 @@ def last_mentions(example: Example) -> list[int]:
 
 
 def mentions(text: str, part: str) -> list[int]:
-    """Where `part` stands in `text` as a word or words of its own, whatever the case; a final stop does not count."""
+    """Where `part` occurs in `text` as whole words, in any case; a full stop at the end of `part` is ignored."""
     text, part = text.casefold(), part.casefold().strip().rstrip(".")
     if not part:
         return []
-    found, start = [], text.find(part)
+    starts, start = [], text.find(part)
     while start >= 0:
         end = start + len(part)
         if not (_joined(text[max(0, start - 1) : start], part[0]) or _joined(part[-1], text[end : end + 1])):
-            found.append(start)
+            starts.append(start)
         start = text.find(part, start + 1)
-    return found
+    return starts
 
 
 def _joined(left: str, right: str) -> bool:
@@ -95,7 +99,7 @@ def _joined(left: str, right: str) -> bool:
 
 
 def _frequency(suite: Suite) -> Callable[[Example], Scores]:
-    """Counts of the options as answers of other groups: an example's own answer would always count for itself."""
+    """How often each option is an answer in other groups. An example's answer must not count as evidence for itself."""
     total: Counter[str] = Counter()
     by_group: dict[str, Counter[str]] = defaultdict(Counter)
     for example in suite.examples:
@@ -111,13 +115,13 @@ def _credit(scores: Scores) -> float:
 
 
 def _by_task(suite: Suite, rule: Callable[[Example], Scores], counts: Callable[[Example], bool]) -> dict[str, Excess]:
-    found = {}
+    by_task = {}
     for task in suite.tasks:
-        chosen = [example for example in suite.of(task) if example.distractors and counts(example)]
-        if not chosen:
+        examples = [example for example in suite.of(task) if example.distractors and counts(example)]
+        if not examples:
             continue
-        right = np.array([_credit(rule(example)) for example in chosen])
-        chance = float(np.mean([1 / (1 + len(example.distractors)) for example in chosen]))
-        low, high = proportion_interval(right, [example.group for example in chosen])
-        found[task] = Excess(float(right.mean()), chance, low - chance, high - chance, len(chosen))
-    return found
+        right = np.array([_credit(rule(example)) for example in examples])
+        chance = float(np.mean([1 / (1 + len(example.distractors)) for example in examples]))
+        low, high = proportion_interval(right, [example.group for example in examples])
+        by_task[task] = Excess(float(right.mean()), chance, low - chance, high - chance, len(examples))
+    return by_task

@@ -1,7 +1,7 @@
-"""How well the task of an example can be told from its text alone, without a language model.
+"""How well a classifier without a language model tells the task of an example from its text alone.
 
-A probe that reads the task off a model's activations shows nothing as long as it is no better than this: the words, the
-length of the answer or the place of a step give the task away by themselves, and activations carry all of these.
+A probe that reads the task off a model's activations shows nothing unless it is better than this: the words, the length
+of the answer or the number of a step give the task away by themselves, and activations carry all of these.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from headatlas.errors import HeadAtlasError, unknown
 from headatlas.stats import proportion_interval
+from headatlas.suites.chains.chain import step_question
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
 
@@ -27,33 +28,30 @@ CHARACTERS = 3  # length of the character n-grams
 
 @dataclass(frozen=True)
 class TextBaseline:
-    """Accuracy of telling the task from the text, on groups that the classifier has not seen."""
+    """How often the task is told from the text, for groups that the classifier has not seen."""
 
     classifier: str
     accuracy: float
     interval: tuple[float, float]  # 95 %, clustered by group
     recall: dict[str, float]  # by task
-    majority: float  # share of the largest task: what always naming it scores
+    majority: float  # share of the largest task: the accuracy of always naming it
     chance: float  # 1 / number of tasks
     predictions: tuple[str, ...]  # in the order of the suite's examples
 
 
-def own_text(example: Example) -> str:
-    """The prompt; of a step of a chain only its own question.
+def asked_text(example: Example) -> str:
+    """The prompt; of a step of a chain only the question of that step.
 
-    A step's prompt holds the steps before it, and their words and number would tell the order of the chain rather than
-    what this step asks.
+    A step's prompt contains the steps before it. Their words and their number would tell the order of the chain rather
+    than what this step asks.
     """
-    if example.chain is None:
-        return example.prompt
-    line = example.prompt.rstrip().rsplit("\n", 1)[-1]
-    return re.sub(r"^Step \d+: ", "", line).removesuffix("Answer:").strip()
+    return example.prompt if example.chain is None else step_question(example.prompt)
 
 
 def text_features(example: Example) -> list[str]:
-    """What the text says, as tokens: words and pairs of words of the prompt, words of the answer, both lengths (in half
-    octaves), and the place of a step."""
-    prompt, answer = _words(own_text(example)), _words(example.answer)
+    """The text as tokens: words and pairs of words of the prompt, words of the answer, both lengths (in half octaves),
+    and the number of a step."""
+    prompt, answer = _words(asked_text(example)), _words(example.answer)
     tokens = [f"word:{word}" for word in prompt]
     tokens += [f"pair:{first} {second}" for first, second in pairwise(prompt)]
     tokens += [f"answer:{word}" for word in answer]
@@ -66,8 +64,9 @@ def text_features(example: Example) -> list[str]:
 def text_baseline(suite: Suite, classifier: str = "naive Bayes", seed: int = 0, folds: int = FOLDS) -> TextBaseline:
     """Cross-validate a text classifier of the task; examples of a group are always in the same fold.
 
-    `naive Bayes` counts the tokens of `text_features`; `tf-idf` is a logistic regression on their tf-idf weights and on
-    character n-grams of prompt and answer, usually the stronger of the two. A pure function of its arguments.
+    `naive Bayes` uses the presence of the tokens of `text_features`; `tf-idf` is a logistic regression on their tf-idf
+    weights and on character n-grams of prompt and answer, usually the stronger of the two. A pure function of its
+    arguments.
     """
     from sklearn.model_selection import StratifiedGroupKFold
 
@@ -82,10 +81,10 @@ def text_baseline(suite: Suite, classifier: str = "naive Bayes", seed: int = 0, 
             "on unseen groups needs at least 2 of each."
         )
     predicted = np.empty(len(tasks), dtype=object)
-    cut = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
-    for train, test in cut.split(tasks, _strata(tasks, folds), groups):
+    splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+    for train, test in splitter.split(tasks, _strata(tasks, folds), groups):
         if len(set(tasks[train])) == 1:
-            predicted[test] = tasks[train][0]  # nothing to learn from one task, and logistic regression refuses it
+            predicted[test] = tasks[train][0]  # logistic regression refuses to fit a single class
             continue
         model = CLASSIFIERS[classifier]()
         model.fit([suite.examples[i] for i in train], tasks[train])
@@ -94,8 +93,8 @@ def text_baseline(suite: Suite, classifier: str = "naive Bayes", seed: int = 0, 
 
 
 def _strata(tasks: np.ndarray[Any, Any], folds: int) -> np.ndarray[Any, Any]:
-    """What to stratify the folds by: the task; one with fewer examples than folds cannot be spread, and joins the
-    largest."""
+    """What to stratify the folds by: the task. A task with fewer examples than folds cannot be spread over all folds;
+    it counts as part of the largest."""
     counts = Counter(tasks.tolist())
     largest = counts.most_common(1)[0][0]
     return np.array([task if counts[task] >= folds else largest for task in tasks.tolist()])
@@ -121,17 +120,17 @@ def _summary(
 
 
 def _words(text: str) -> list[str]:
-    """Words and single signs, in small letters. A number counts by its digits: 17 is the same word as 23."""
+    """Words and single signs, in lower case. Only the number of digits of a number counts: 17 and 23 are one word."""
     return re.findall(r"\w+|[^\w\s]", re.sub(r"\d", "0", text.casefold()))
 
 
 def _half_octave(length: int) -> int:
-    """Lengths on a scale where two steps are a factor of two: 20 and 21 words are the same length, 1 and 2 are not."""
+    """A length on a scale where two steps are a factor of two: 20 and 21 words count as equal, 1 and 2 do not."""
     return int(2 * math.log2(length + 1))
 
 
 def _characters(example: Example) -> str:
-    return f"{own_text(example)} {example.answer.strip()}".casefold()
+    return f"{asked_text(example)} {example.answer.strip()}".casefold()
 
 
 def _naive_bayes() -> Any:
@@ -139,7 +138,7 @@ def _naive_bayes() -> Any:
     from sklearn.naive_bayes import MultinomialNB
     from sklearn.pipeline import make_pipeline
 
-    # Presence, not counts: a word said twice is no second piece of evidence.
+    # Presence, not counts: saying a word twice is not twice the evidence.
     return make_pipeline(CountVectorizer(analyzer=text_features, binary=True), MultinomialNB())
 
 

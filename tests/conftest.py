@@ -32,7 +32,7 @@ def tiny_atlas(tmp_path_factory, worker_id):
 
     It takes ten seconds: the first worker that needs it makes it, the others wait for it.
     """
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
     from headatlas.workflows.map import map_heads
 
     folder = tmp_path_factory.getbasetemp()

@@ -34,8 +34,7 @@ def run(
         Path | None, typer.Option(help="A .png, .svg or .pdf file; by default both in the atlas's figures folder.")
     ] = None,
 ) -> None:
-    """Draw a figure again, for instance from another method or as PDF.
-    """
+    """Draw a figure again, for instance from another method or as PDF."""
     from headatlas.atlas.atlas import Atlas
 
     opened = Atlas(atlas)

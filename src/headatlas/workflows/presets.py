@@ -5,10 +5,12 @@ What a preset changes in a method is declared by the method itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from headatlas.errors import unknown
+from headatlas.errors import UsageError, unknown
 from headatlas.evidence.base import TestSettings
+from headatlas.run.settings import check_baseline
 from headatlas.suites.suite import SHARES
 
 DEFAULT = "quick"
@@ -48,3 +50,37 @@ def split_limits(preset: str, limit: int | None) -> dict[str, int] | None:
         return None if limits is None else dict(limits)
     shared = {split: round(limit * share) for split, share in SHARES.items() if split != "fit"}
     return {"fit": limit - sum(shared.values()), **shared}
+
+
+def choose_settings(
+    preset: str,
+    shape: tuple[int, int],
+    ks: Sequence[int] | None = None,
+    draws: int | None = None,
+    limit: int | None = None,
+    baseline: str | None = None,
+    distractors: bool = True,
+) -> TestSettings:
+    """The settings of a test preset, with what was asked for in place of its own numbers."""
+    settings = TEST_PRESETS[check_preset(preset)]
+    layers, heads = shape
+    for name, value, least, most in (
+        *(("k", k, 1, layers * heads - 1) for k in ks or ()),
+        ("draws", draws, 1, None),
+        ("limit", limit, 2, None),
+    ):
+        if value is not None and (value < least or (most is not None and value > most)):
+            bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+            raise UsageError(f"`{name}` {value} was asked for; it must be {bounds}.")
+    if baseline is not None:
+        check_baseline(baseline)
+    return replace(
+        settings,
+        ks=tuple(sorted(set(ks))) if ks else settings.ks,
+        k=max(ks) if ks else settings.k,
+        draws=draws or settings.draws,
+        examples=limit or settings.examples,
+        chains=limit or settings.chains,
+        baseline=baseline or settings.baseline,
+        distractors=distractors,
+    )

@@ -6,9 +6,10 @@ import numpy as np
 import torch
 
 from benchmarks.clock import report, seconds
-from headatlas.methods.ablate import ablate_batch
 from headatlas.model.heads import HeadModel
-from headatlas.run.scoring import Encoder, make_batches
+from headatlas.run.batches import make_batches
+from headatlas.run.encoding import Encoder
+from headatlas.run.interventions import ablate_each
 from headatlas.suites.cognitive import cognitive
 
 PROMPTS = 16
@@ -53,7 +54,7 @@ def run(model: HeadModel) -> None:
     times = {"plain": 0.0, "ours": 0.0}
     for _ in range(2):  # in turns
         times["plain"] += seconds(lambda: results.update(plain=plain_loop(model, batch.ids, targets)))
-        times["ours"] += seconds(lambda: results.update(ours=ablate_batch(model, batch, heads, None)["effects"]))
+        times["ours"] += seconds(lambda: results.update(ours=ablate_each(model, batch, heads, None)))
     what = f"{len(chosen)} prompts x {length - 1} tokens, {len(heads)} heads"
     report(f"ablate, {what}: times faster than the plain loop", times["plain"] / times["ours"], "x", "at least 2")
     report("ablate: seconds", times["ours"] / 2, "s", "")

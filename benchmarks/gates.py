@@ -9,28 +9,29 @@ from pathlib import Path
 import torch
 
 from benchmarks.clock import interleaved, report, seconds
-from headatlas.methods.gate.cells import Kept, Wanted
+from headatlas.methods.gate.cells import FitKey, Fitted
 from headatlas.methods.gate.gate import Gate
-from headatlas.methods.gate.likelihood import TaskLoss, batches_of, mean_nll
+from headatlas.methods.gate.likelihood import TaskLoss, mean_nll, task_batches
+from headatlas.methods.gate.stages import fit_stages
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
-from headatlas.run.context import Work
-from headatlas.run.scoring import Encoder
+from headatlas.run.context import RunContext
+from headatlas.run.encoding import Encoder
 from headatlas.suites.cognitive import cognitive
-from headatlas.workflows.map import PRESETS
+from headatlas.workflows.presets import MAP_PRESETS
 
 LIMITS = {"Syntactic Understanding": 60, "Math Calculation": 120}  # seconds of a quick fit
-QUICK = Gate(**{**PRESETS["quick"].gate, "seeds": 1})  # type: ignore[arg-type]
-# What the paper does: Adam for 500 steps at a constant rate, nothing kept within bounds, nothing stopped early.
+QUICK = Gate(**{**Gate.presets["quick"], "seeds": 1})
+# What the paper does: Adam for 500 steps at a constant rate, no logit held within bounds, nothing stopped early.
 PLAIN = Gate(steps=500, schedule="constant", project=False, check=500)
 
 
 def run(model: HeadModel) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for task, limit in LIMITS.items():
-            _step(_work(model, Path(folder) / "step"), task)
-            _quick(_work(model, Path(folder) / "quick"), task, limit)
+            _step(_context(model, Path(folder) / "step"), task)
+            _quick(_context(model, Path(folder) / "quick"), task, limit)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     report("gates: peak memory of the whole run", peak, "GB", "below 4")
 
@@ -39,9 +40,9 @@ def against_plain(model: HeadModel) -> None:
     """The objective of the quick fit against that of 500 plain steps from the same start, on the examples that were
     fitted and on others. Takes hours."""
     with tempfile.TemporaryDirectory() as folder:
-        work = _work(model, Path(folder))
+        context = _context(model, Path(folder))
         for task in LIMITS:
-            quick, plain = (_reached(work, task, settings) for settings in (QUICK, PLAIN))
+            quick, plain = (_reached(context, task, settings) for settings in (QUICK, PLAIN))
             for (stage, split), value in plain.items():
                 what = f"gates, {task}, {stage} on {split}"
                 report(f"{what}: objective after 500 plain steps", value, "nats", "")
@@ -49,23 +50,23 @@ def against_plain(model: HeadModel) -> None:
                 report(f"{what}: quick fit above it", excess, "%", "at most 5")
 
 
-def _work(model: HeadModel, folder: Path) -> Work:
+def _context(model: HeadModel, folder: Path) -> RunContext:
     """The quick preset of the two tasks."""
-    limits = PRESETS["quick"].limits
+    limits = MAP_PRESETS["quick"]
     assert limits is not None
     splits = cognitive().only(LIMITS).split(0)
     splits = {split: suite.limit(limits[split], 0) for split, suite in splits.items()}
-    return Work(model, splits, Runner(folder, Reporter(quiet=True)), Encoder(model))
+    return RunContext(model, splits, Runner(folder, Reporter(quiet=True)), Encoder(model))
 
 
-def _step(work: Work, task: str) -> None:
-    batch = batches_of(work, task, "fit", Gate().batch)[-1]
-    loss = TaskLoss(work.model, [batch], [batch])
-    gates = torch.full((1, *work.model.shape), 0.9, dtype=torch.float64)
+def _step(context: RunContext, task: str) -> None:
+    batch = task_batches(context, task, "fit", Gate().batch)[-1]
+    loss = TaskLoss(context.model, [batch], [batch])
+    gates = torch.full((1, *context.model.shape), 0.9, dtype=torch.float64)
 
     def forward() -> None:
         with torch.inference_mode():
-            batch.score(work.model)
+            batch.score(context.model)
 
     plain, step = interleaved([forward, lambda: loss.train(gates, 0)])
     what = f"{batch.size} prompts x {batch.ids.shape[1]} tokens"
@@ -73,22 +74,24 @@ def _step(work: Work, task: str) -> None:
     report(f"gate step, {task}", step, "s", "")
 
 
-def _quick(work: Work, task: str, limit: int) -> None:
-    spent = seconds(lambda: QUICK.fits(work, [task], [QUICK.strength], [0]))
+def _quick(context: RunContext, task: str, limit: int) -> None:
+    spent = seconds(lambda: fit_stages(QUICK, context, [task]))
     report(f"gates, {task}: quick fit, one seed, three stages", spent, "s", f"at most {limit}")
 
 
-def _reached(work: Work, task: str, settings: Gate) -> dict[tuple[str, str], float]:
+def _reached(context: RunContext, task: str, settings: Gate) -> dict[tuple[str, str], float]:
     """The objective of every stage over all of `fit` and all of `evaluate`."""
-    fits = settings.fits(work, [task], [settings.strength], [0])[task]
+    fits = fit_stages(settings, context, [task])[task]
     return {
-        (wanted.stage, split): _objective(work, batches_of(work, task, split, settings.batch), wanted, kept, settings)
-        for wanted, kept in fits.items()
+        (fit.stage, split): _objective(
+            context, task_batches(context, task, split, settings.batch), fit, fitted, settings
+        )
+        for fit, fitted in fits.items()
         for split in ("fit", "evaluate")
     }
 
 
-def _objective(work: Work, batches: list, wanted: Wanted, kept: Kept, settings: Gate) -> float:
-    logits = torch.from_numpy(kept.result["logits"].copy())
-    nll = float(mean_nll(work.model, batches, torch.sigmoid(logits)[None])[0])
-    return nll - wanted.strength * float(logits.clamp(-settings.clamp, settings.clamp).mean())
+def _objective(context: RunContext, batches: list, fit: FitKey, fitted: Fitted, settings: Gate) -> float:
+    logits = fitted.logits
+    nll = float(mean_nll(context.model, batches, torch.sigmoid(logits)[None])[0])
+    return nll - fit.penalty * float(logits.clamp(-settings.clamp, settings.clamp).mean())

@@ -10,13 +10,14 @@ import torch
 
 from benchmarks.clock import interleaved, report, seconds
 from headatlas.methods.probe.data import ProbeData
-from headatlas.methods.probe.features import Reading, read_batch
+from headatlas.methods.probe.features import read_batch
 from headatlas.methods.probe.linear import fit_linear
+from headatlas.methods.probe.reading import Reading
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
-from headatlas.run.context import Work
-from headatlas.run.scoring import Encoder
+from headatlas.run.context import RunContext
+from headatlas.run.encoding import Encoder
 from headatlas.suites.cognitive import cognitive
 
 SHUFFLES = 20
@@ -25,8 +26,8 @@ SHUFFLES = 20
 def run(model: HeadModel) -> None:
     suite = cognitive()
     with tempfile.TemporaryDirectory() as folder:
-        work = Work(model, suite.split(), Runner(Path(folder), Reporter(quiet=True)), Encoder(model))
-        batches = [batch for task in work.tasks for batch in work.batches(task, "choose")[::6]]
+        context = RunContext(model, suite.split(), Runner(Path(folder), Reporter(quiet=True)), Encoder(model))
+        batches = [batch for task in context.tasks for batch in context.batches(task, "choose")[::6]]
         tokens = sum(batch.ids.numel() for batch in batches)
 
         def bare() -> None:
@@ -36,13 +37,13 @@ def run(model: HeadModel) -> None:
 
         def reading() -> None:
             for batch in batches:
-                read_batch(work, batch, Reading(), None)
+                read_batch(context, batch, Reading(), None)
 
         plain, read = interleaved([bare, reading], repeats=3)
         report(f"features, {tokens} tokens: against the bare forward pass", read / plain, "x", "at most 1.3")
-        data = ProbeData.of(work, Reading())
+        data = ProbeData.collect(context, Reading())
         rows = sum(len(labels) for labels in data.labels.values())
-        spent = seconds(lambda: fit_linear(work, data, SHUFFLES, seeds=1))
+        spent = seconds(lambda: fit_linear(context, data, SHUFFLES, seeds=1))
     report(f"linear probe, {rows} examples, {SHUFFLES} shuffled refits", spent, "s", "below 90")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     report("features and probe: peak memory of this process", peak, "GB", "below 3")

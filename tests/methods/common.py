@@ -1,15 +1,15 @@
-"""A small piece of work for the methods: two tasks on a small model."""
+"""A small run context for the methods: two tasks on a small model."""
 
 from pathlib import Path
 
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
-from headatlas.run.context import Work
-from headatlas.run.scoring import Encoder
+from headatlas.run.context import RunContext
+from headatlas.run.encoding import Encoder
 from tests import tiny
 
 
-def work(folder: Path, model: HeadModel | None = None) -> Work:
+def context(folder: Path, model: HeadModel | None = None) -> RunContext:
     model = model or tiny.model()
-    return Work(model, tiny.suite().split(), Runner(folder, Reporter(quiet=True)), Encoder(model))
+    return RunContext(model, tiny.suite().split(), Runner(folder, Reporter(quiet=True)), Encoder(model))

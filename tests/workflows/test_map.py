@@ -9,10 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from headatlas.atlas.reading import COMPETENCE, SCHEMA, SCORES, Atlas
+from headatlas.atlas.atlas import Atlas
+from headatlas.atlas.run_record import SCHEMA
+from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, SCORES
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.ablate import Ablate
-from headatlas.methods.attention import LOOKS
+from headatlas.methods.attention import TARGETS
 from headatlas.methods.attribute import Attribute
 from headatlas.progress import Reporter
 from headatlas.suites.audit.audit import audit
@@ -21,7 +23,7 @@ from headatlas.suites.suite import Suite
 from headatlas.workflows import map as mapping
 from headatlas.workflows.map import map_heads
 from tests import tiny
-from tests.methods.common import work
+from tests.methods.common import context
 
 QUIET = Reporter(quiet=True)
 map_all = functools.partial(map_heads, at_chance=True, reporter=QUIET)  # a random model is at chance
@@ -30,7 +32,8 @@ map_all = functools.partial(map_heads, at_chance=True, reporter=QUIET)  # a rand
 def test_the_tables_keep_their_contract(tiny_atlas):
     assert pq.read_schema(tiny_atlas.path / "scores.parquet").equals(SCORES)
     assert pq.read_schema(tiny_atlas.path / "competence.parquet").equals(COMPETENCE)
-    columns = "model method measure task seed layer head value stderr p_value q_value"
+    assert pq.read_schema(tiny_atlas.path / "diagnostics.parquet").equals(DIAGNOSTICS)
+    columns = "model method measure task seed layer head value stderr p_value q_value groups rank"
     assert SCORES.names == columns.split()
     counts = tiny_atlas.scores.groupby(["method", "task"]).size().to_dict()
     # The probe has two measures, gates have five for each of three seeds.
@@ -43,7 +46,7 @@ def test_the_tables_keep_their_contract(tiny_atlas):
 
 def test_the_run_says_how_it_was_made(tiny_atlas):
     run = json.loads((tiny_atlas.path / "run.json").read_text())
-    assert run["schema"] == SCHEMA
+    assert run["schema_version"] == SCHEMA == 2
     assert run["model"]["fingerprint"] == tiny.model().fingerprint()
     assert (run["model"]["layers"], run["model"]["heads"], run["model"]["kv_heads"]) == (3, 4, 2)
     assert run["suite"]["fingerprint"] == tiny.suite().fingerprint
@@ -52,16 +55,37 @@ def test_the_run_says_how_it_was_made(tiny_atlas):
     assert run["finished"]
     assert run["cells"]["computed"] > 0
     assert run["audit"] == [check.row() for check in audit(tiny.suite())]
+    assert run["default_method"] == "probe"
+    assert [info["name"] for info in run["methods"]] == ["attribute", "ablate", "probe", "gate", "attention"]
+
+
+def test_the_run_holds_only_measures_that_were_given(tiny_atlas):
+    """The linear probe has no signed contributions; only the paper's has."""
+    assert [measure.name for measure in tiny_atlas.info("probe").measures] == ["importance", "alone"]
+    assert [measure.name for measure in tiny_atlas.info("gate").measures][:3] == [
+        "facilitation", "interference", "irrelevance",
+    ]  # fmt: skip
+
+
+def test_ranks_follow_the_one_rule(tiny_atlas):
+    for _, rows in tiny_atlas.scores.groupby(["method", "measure", "task", "seed"]):
+        ranked = rows.sort_values("rank")["value"].to_numpy()
+        assert (np.diff(ranked) <= 0).all(), "the largest value comes first"
+        assert sorted(rows["rank"]) == list(range(1, len(rows) + 1))
+    table = tiny_atlas.table("colours", "attribute")
+    assert tiny_atlas.ranking("colours", "attribute") == list(zip(table["layer"], table["head"], strict=True))
+    assert tiny_atlas.info("attribute").ranking == "largest importance first"
 
 
 def test_the_atlas_says_where_heads_look(tiny_atlas):
-    looks = tiny_atlas.diagnostics.query("method == 'attention'")
-    assert looks.groupby("metric").size().to_dict() == dict.fromkeys(LOOKS, 12)
-    assert looks["value"].between(0, 1).all()
+    shares = tiny_atlas.diagnostics.query("method == 'attention'")
+    assert shares.groupby("metric").size().to_dict() == dict.fromkeys(TARGETS, 12)
+    assert shares["value"].between(0, 1).all()
+    assert not shares.duplicated(["metric", "layer", "head"]).any()
 
 
 def test_values_are_those_of_the_methods(tiny_atlas, tmp_path):
-    job = work(tmp_path)  # the preset's limit is above the size of this suite, so the splits are the same
+    job = context(tmp_path)  # the preset's limit is above the size of this suite, so the splits are the same
     for found in (*Attribute().measure(job).maps, *Ablate(share=0.1).measure(job).maps):
         grid = tiny_atlas.grid(found.task, found.method)
         measured = np.array(found.heads).T
@@ -83,7 +107,7 @@ def test_competence_is_forced_choice(tiny_atlas):
                 scores.append(sum(logprobs[i - 1, tokens[i]].item() for i in range(start, len(tokens))))
             hits.append(scores[0] == max(scores))
             answers.append(scores[0])
-        assert row.items == row.kept == len(hits)
+        assert row.items == row.mapped == len(hits)
         assert row.accuracy == pytest.approx(np.mean(hits))
         assert row.logprob == pytest.approx(np.mean(answers), abs=1e-4)
         assert row.chance == pytest.approx(1 / 3)
@@ -95,8 +119,8 @@ def test_a_second_run_reuses_everything_and_changes_no_byte(tmp_path, tiny_atlas
     first = Atlas(shutil.copytree(tiny_atlas.path, tmp_path / "a"))
     content = (first.path / "scores.parquet").read_bytes()
     second = map_all(tiny.model(), tiny.suite(), out=tmp_path / "a")
-    assert second.run["cells"]["computed"] == 0
-    assert second.run["cells"]["reused"] == first.run["cells"]["computed"] > 0
+    assert second.run.cells.computed == 0
+    assert second.run.cells.reused == first.run.cells.computed > 0
     assert (second.path / "scores.parquet").read_bytes() == content
 
 
@@ -110,19 +134,19 @@ def test_a_suite_is_audited_once_in_an_atlas(tmp_path, monkeypatch):
 
 def test_a_changed_setting_gives_new_cells_and_only_its_own_scores(tmp_path):
     out = tmp_path / "a"
-    mean = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", out=out)
+    mean = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", out=out).scores
     zero = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", baseline="zero", out=out)
-    assert zero.run["cells"]["computed"] > 0
-    assert len(zero.scores) == len(mean.scores)
+    assert zero.run.cells.computed > 0
+    assert len(zero.scores) == len(mean)
     alone = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", baseline="zero", out=tmp_path / "b")
     assert (out / "scores.parquet").read_bytes() == (alone.path / "scores.parquet").read_bytes()
-    assert not np.allclose(mean.scores["value"], zero.scores["value"])
+    assert not np.allclose(mean["value"], zero.scores["value"])
 
 
 def test_another_model_shares_no_cell(tmp_path):
     map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a")
     other = map_all(tiny.model(seed=1), tiny.suite(), ["attribute"], out=tmp_path / "a")
-    assert other.run["cells"]["reused"] == 0
+    assert other.run.cells.reused == 0
 
 
 def test_two_processes_do_not_write_one_atlas(tmp_path):
@@ -154,8 +178,8 @@ def examples(count: int, groups: int, **changes):
         (examples(40, 5), {}, "Task 't' has fewer than 2 groups in its"),
         (examples(5, 5), {}, "Task 't' has 5 examples; a map needs at least 12"),
         (examples(30, 10, prompt="the key is " * 60), {}, "context holds 128"),
-        (tiny.suite(), {"limit": 3}, "--limit 3 was asked for; it must be at least 12"),
-        (tiny.suite(), {"seeds": 0}, "--seeds 0 was asked for; it must be at least 1"),
+        (tiny.suite(), {"limit": 3}, "`limit` 3 was asked for; it must be at least 12"),
+        (tiny.suite(), {"seeds": 0}, "`seeds` 0 was asked for; it must be at least 1"),
         (tiny.suite(), {"methods": ["ablat"]}, r"Unknown method 'ablat'. Did you mean 'ablate'\?"),
         (tiny.suite(), {"methods": ["ablate", "ablate"]}, "The method 'ablate' was asked for twice"),
         (tiny.suite(), {"methods": []}, "No method was asked for"),
@@ -163,6 +187,9 @@ def examples(count: int, groups: int, **changes):
         (tiny.suite(), {"tasks": ["Colour"]}, "Did you mean 'Colours'"),
         (tiny.suite(), {"chat": True}, "has no chat template"),
         (tiny.suite(), {"baseline": "mode"}, "Unknown baseline 'mode'"),
+        (tiny.suite(), {"settings": {"probe": {"kid": 1}}}, "Unknown setting of probe 'kid'. Did you mean 'kind'"),
+        (tiny.suite(), {"methods": ["probe"], "settings": {"gate": {}}}, "Settings of the method 'gate' were given"),
+        (tiny.suite(), {"methods": ["contrast"]}, "'contrast' needs two tasks, the settings keep and forget"),
     ],
 )
 def test_bad_requests_are_refused_before_anything_is_written(tmp_path, suite, options, message):
@@ -194,27 +221,61 @@ def test_reading_what_is_not_an_atlas_says_so(tmp_path):
         Atlas(tmp_path / "none")
     with pytest.raises(HeadAtlasError, match="is not an atlas: there is no run.json"):
         Atlas(tmp_path)
-    (tmp_path / "run.json").write_text('{"schema": 99}')
-    with pytest.raises(HeadAtlasError, match="has schema version 99; this headatlas reads version 1"):
+    (tmp_path / "run.json").write_text('{"schema_version": 99}')
+    with pytest.raises(HeadAtlasError, match="has schema version 99; this headatlas reads version 2"):
         Atlas(tmp_path)
-    (tmp_path / "run.json").write_text('{"schema": ')
+    (tmp_path / "run.json").write_text('{"schema": 1, "model": {}}')
+    with pytest.raises(HeadAtlasError, match="has schema version 1; this headatlas reads version 2"):
+        Atlas(tmp_path)
+    (tmp_path / "run.json").write_text('{"schema_version": ')
     with pytest.raises(HeadAtlasError, match="cannot be read as the description of an atlas"):
         Atlas(tmp_path)
-    (tmp_path / "run.json").write_text('{"schema": 1, "asked": {"command": "headatlas map"}}')
+    (tmp_path / "run.json").write_text('{"schema_version": 2}')
+    with pytest.raises(HeadAtlasError, match="as the description of an atlas: field 'model': Field required"):
+        Atlas(tmp_path)
+
+
+def test_an_unfinished_atlas_says_how_to_go_on(tmp_path, tiny_atlas):
+    shutil.copy(tiny_atlas.path / "run.json", tmp_path / "run.json")
     with pytest.raises(HeadAtlasError, match="is not finished: it has no scores.parquet. Continue it with: headatlas"):
         _ = Atlas(tmp_path).scores
 
 
-def test_the_strongest_heads_come_first_with_their_interval(tiny_atlas):
+def test_a_table_of_another_version_is_refused(tmp_path, tiny_atlas):
+    shutil.copy(tiny_atlas.path / "run.json", tmp_path / "run.json")
+    tiny_atlas.scores.drop(columns="rank").to_parquet(tmp_path / "scores.parquet")
+    with pytest.raises(HeadAtlasError, match="its columns are not those of this version of headatlas .* rank"):
+        _ = Atlas(tmp_path).scores
+
+
+def test_several_seeds_have_a_range_instead_of_an_interval(tiny_atlas):
+    table = tiny_atlas.table("colours", "gate")
+    assert table[["low", "high", "stderr", "p_value", "q_value"]].isna().all(axis=None)
+    assert ((table["least"] <= table["value"]) & (table["value"] <= table["most"])).all()
+    single = tiny_atlas.table("colours", "gate", seed=1)
+    assert (single["least"] == single["value"]).all()
+    with pytest.raises(HeadAtlasError, match=r"have the seeds \[0, 1, 2\], not 7"):
+        tiny_atlas.table("colours", "gate", seed=7)
+
+
+def test_a_task_need_not_be_named_where_there_is_only_one(tiny_atlas, tmp_path):
+    with pytest.raises(HeadAtlasError, match="has maps of 2 tasks: Colours, Numbers. Say which with `task`"):
+        tiny_atlas.table()
+    alone = map_all(tiny.model(), tiny.suite(tasks=("Colours",)), ["attribute"], out=tmp_path / "a")
+    assert len(alone.table()) == 12
+
+
+def test_heads_come_in_the_order_of_their_rank_with_their_interval(tiny_atlas):
     table = tiny_atlas.table("colours", "attribute")
-    assert list(table["value"].abs()) == sorted(table["value"].abs(), reverse=True)
+    assert list(table["value"]) == sorted(table["value"], reverse=True)
+    assert list(table["rank"]) == list(range(1, 13))
     assert ((table["low"] < table["value"]) & (table["value"] < table["high"])).all()
     # The interval and the p-value are the same statement.
     excludes_zero = (table["low"] > 0) | (table["high"] < 0)
     assert (excludes_zero == (table["p_value"] < 0.05)).all()
 
 
-def test_the_most_complete_map_is_shown_unless_another_is_asked_for(tiny_atlas):
+def test_the_default_method_is_shown_unless_another_is_asked_for(tiny_atlas):
     assert tiny_atlas.choose_method() == "probe"  # gates have no importance, and ablation measured only some heads
     assert tiny_atlas.choose_method("ablate") == "ablate"
     with pytest.raises(HeadAtlasError, match="Unknown method in this atlas 'sense'"):
@@ -222,7 +283,7 @@ def test_the_most_complete_map_is_shown_unless_another_is_asked_for(tiny_atlas):
 
 
 def test_a_task_at_chance_is_mapped_only_on_request(tmp_path):
-    with pytest.raises(HeadAtlasError, match="is at chance on every task.*--at-chance"):
+    with pytest.raises(HeadAtlasError, match="is at chance on every task.*`at_chance`"):
         map_heads(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a", reporter=QUIET)
     named = map_heads(tiny.model(), tiny.suite(), ["attribute"], tasks=["Numbers"], out=tmp_path / "b", reporter=QUIET)
     assert named.tasks == ["Numbers"]
@@ -235,7 +296,7 @@ def test_only_known_items_are_mapped_when_asked_for(tmp_path):
     known = map_all(tiny.model(), tiny.suite(96), ["attribute"], preset="paper", known_only=True, out=tmp_path / "b")
     for before, after in zip(whole.competence.itertuples(), known.competence.itertuples(), strict=True):
         assert after.accuracy == before.accuracy
-        assert after.kept == round(before.accuracy * before.items) < before.kept == 96
+        assert after.mapped == round(before.accuracy * before.items) < before.mapped == 96
     assert not np.allclose(whole.scores["value"], known.scores["value"])
 
 
@@ -252,7 +313,7 @@ def test_a_changed_model_in_memory_is_measured_anew(tmp_path):
     with torch.no_grad():
         model.out_weight(1)[2] = 0
     after = map_all(model, tiny.suite(), ["attribute"], out=tmp_path / "a")
-    assert after.run["cells"]["reused"] == 0
+    assert after.run.cells.reused == 0
     assert not np.allclose(values, after.scores["value"])
 
 
@@ -290,4 +351,4 @@ def test_a_task_without_distractors_is_judged_by_exact_match_against_the_commone
 def test_a_folder_that_a_killed_run_only_locked_can_be_used(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / ".lock").touch()
-    assert map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a").run["finished"]
+    assert map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a").run.finished

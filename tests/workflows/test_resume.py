@@ -73,6 +73,6 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, command):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     assert process.returncode == 130
-    assert "Interrupted. What was finished is kept; continue with: headatlas map" in said
+    assert "Interrupted. Nothing that was finished is lost; continue with: headatlas map" in said
     assert str(out) in said
     assert "Traceback" not in said

@@ -9,14 +9,16 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from headatlas.atlas.reading import EVIDENCE, Atlas
+from headatlas.atlas.atlas import Atlas
+from headatlas.atlas.tables import EVIDENCE
 from headatlas.errors import HeadAtlasError
 from headatlas.evidence import trial as trial_module
 from headatlas.suites.example import Example
 from headatlas.suites.suite import SPLITS, Suite, to_jsonl
-from headatlas.workflows import verify as verifying
+from headatlas.workflows import held_out
 from headatlas.workflows.map import map_heads
-from headatlas.workflows.verify import PRESETS, verify
+from headatlas.workflows.presets import TEST_PRESETS, choose_settings
+from headatlas.workflows.verify import verify
 from tests import tiny
 
 CONTEXT = 2048  # room for neutral text, which the small tokenizer spells letter by letter
@@ -34,8 +36,9 @@ def planted():
 def quick():
     """Nothing is published and built-in suites are made once: both take longest, and have tests of their own."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("headatlas.workflows.publish.publish", lambda atlas, reporter: [])
-        patch.setattr(verifying, "load_suite", functools.cache(verifying.load_suite))
+        patch.setattr("headatlas.workflows.map.publish", lambda atlas, reporter: None)
+        patch.setattr("headatlas.workflows.verify.publish", lambda atlas, reporter: None)
+        patch.setattr(held_out, "load_suite", functools.cache(held_out.load_suite))
         yield
 
 
@@ -43,8 +46,8 @@ def quick():
 def mapped(tmp_path_factory):
     """Three methods; ablation measured some heads only."""
     out, methods = tmp_path_factory.mktemp("verify") / "atlas", ["attribute", "ablate", "probe"]
-    options = {"probe": {"shuffles": 10}}
-    return map_heads(planted(), SUITE, methods, out=out, options=options, reporter=tiny.Listener()).path
+    settings = {"probe": {"shuffles": 10}}
+    return map_heads(planted(), SUITE, methods, out=out, settings=settings, reporter=tiny.Listener()).path
 
 
 @pytest.fixture
@@ -57,7 +60,10 @@ def test_the_table_keeps_its_contract(atlas):
     assert len(Atlas(atlas).evidence) == 0
     tested = check(atlas, planted(), SUITE, tests=["mask"], reporter=tiny.Listener())
     assert pq.read_schema(atlas / "evidence.parquet").equals(EVIDENCE)
-    columns = "model method test task eval_task control k draw metric value baseline low high"
+    columns = (
+        "model method test settings task eval_task control factor compared_with k draw metric value intact low high "
+        "p_value"
+    )
     assert EVIDENCE.names == columns.split()
     assert set(tested.evidence["model"]) == {"tiny-llama"}
 
@@ -74,8 +80,8 @@ def test_the_map_of_every_method_can_be_tested(atlas, method):
     for task, helper in tiny.HELPERS.items():
         strongest = tested.grid(task, method)
         top = found.query("task == @task and test == 'mask' and control == 'top' and metric == 'logprob' and k == 1")
-        (row,) = top.itertuples()
-        damaged = row.high < row.baseline - 1
+        (row,) = top[top["compared_with"].isna()].itertuples()
+        damaged = row.high < row.intact - 1
         assert damaged == (np.unravel_index(np.nanargmax(strongest), strongest.shape) == helper)
         if method == "attribute":
             assert damaged
@@ -86,7 +92,10 @@ def test_without_a_method_the_default_map_is_tested_and_with_it_all_tests_run(at
     tested = check(atlas, planted(), SUITE, reporter=said)
     assert set(tested.evidence["method"]) == {tested.choose_method()} == {"probe"}
     assert set(tested.evidence["test"]) == {"mask", "keep", "specificity", "steer"}
-    assert any("No test of the hierarchy: there is no map of Retrieval" in text for text in said.said)
+    assert any(
+        "No test of the hierarchy: there is no map of a task that the suite calls low-level" in text
+        for text in said.said
+    )
     assert any("is not steered" in text for text in said.said), "the planted model gets everything right"
     assert set(tested.evidence.query("test == 'specificity'")["eval_task"]) == {"Colours", "Numbers", "Neutral"}
 
@@ -99,7 +108,7 @@ def test_a_killed_run_is_continued_and_gives_the_same_bytes(atlas, tmp_path, mon
     whole = shutil.copytree(atlas, tmp_path / "whole")
     run = functools.partial(check, model=planted(), suite=SUITE, tests=["mask", "keep", "specificity"])
     run(whole, reporter=tiny.Listener())
-    plain, calls = trial_module.gate_batch, []
+    plain, calls = trial_module.score_under, []
 
     def breaking(*args):
         calls.append(1)
@@ -107,7 +116,7 @@ def test_a_killed_run_is_continued_and_gives_the_same_bytes(atlas, tmp_path, mon
             raise Killed
         return plain(*args)
 
-    monkeypatch.setattr(trial_module, "gate_batch", breaking)
+    monkeypatch.setattr(trial_module, "score_under", breaking)
     with pytest.raises(Killed):
         run(atlas, reporter=tiny.Listener())
     assert not (atlas / "evidence.parquet").exists()
@@ -139,7 +148,40 @@ def test_evidence_of_other_methods_and_tests_stays_and_the_same_is_replaced(atla
     assert part(fourth, "probe", "mask").equals(part(third, "probe", "mask"))
     assert part(fourth, "attribute", "mask")["draw"].max() == 2
     assert part(first, "attribute", "mask")["draw"].max() == 5
-    assert not fourth.drop(columns=["value", "baseline", "low", "high"]).duplicated().any()
+    assert not fourth.drop(columns=["value", "intact", "low", "high", "p_value", "settings"]).duplicated().any()
+
+
+def test_the_settings_of_every_test_are_recorded_and_never_mixed(atlas):
+    run = functools.partial(check, atlas, planted(), SUITE, reporter=tiny.Listener())
+    run(tests=["mask", "keep"], method="attribute")
+    tested = run(tests=["mask"], method="attribute", draws=3)
+    recorded = {(entry.method, entry.test): entry for entry in tested.run.verifications}
+    assert set(recorded) == {("attribute", "mask"), ("attribute", "keep")}
+    assert recorded["attribute", "mask"].settings["draws"] == 3
+    assert recorded["attribute", "keep"].settings["draws"] == 6
+    keys = tested.evidence.groupby(["method", "test"])["settings"].unique()
+    for (method, test), values in keys.items():
+        assert list(values) == [recorded[method, test].key]
+    assert recorded["attribute", "mask"].key != recorded["attribute", "keep"].key
+    assert {info.name for info in tested.run.tests} == {"mask", "keep"}
+
+
+def test_the_heads_that_are_tested_are_the_first_in_rank(atlas):
+    """One rule for `top` and `verify`: the head removed first is the one that `table` puts first."""
+    tested = check(atlas, planted(), SUITE, tests=["mask"], method="attribute", reporter=tiny.Listener())
+    for task, helper in tiny.HELPERS.items():
+        assert tested.ranking(task, "attribute")[0] == helper
+        (row,) = tested.evidence.query(
+            "task == @task and control == 'top' and metric == 'logprob' and k == 1 and compared_with.isna()"
+        ).itertuples()
+        assert row.value < row.intact - 1
+
+
+def test_a_test_that_does_not_apply_is_refused(atlas):
+    with pytest.raises(
+        HeadAtlasError, match="'order' does not apply to the maps of 'attribute'. It needs the measures"
+    ):
+        check(atlas, planted(), SUITE, tests=["order"], method="attribute", reporter=tiny.Listener())
 
 
 def test_the_same_atlas_object_can_be_tested_twice(atlas):
@@ -165,37 +207,39 @@ def test_a_new_map_takes_its_evidence_with_it_and_the_same_map_keeps_it(tmp_path
 def settings(**changes):
     from dataclasses import replace
 
-    return replace(PRESETS["quick"], **{"examples": None, **changes})
+    return replace(TEST_PRESETS["quick"], **{"examples": None, **changes})
 
 
 def test_what_is_evaluated_shares_no_group_with_what_made_the_map(atlas):
     opened = Atlas(atlas)
-    splits, _ = verifying._examples(opened, "probe", SUITE, settings())
+    splits, _ = held_out.held_out_examples(opened, "probe", SUITE, settings())
     groups = {split: {example.group for example in part.examples} for split, part in splits.items()}
     assert not groups["evaluate"] & (groups["fit"] | groups["choose"])
     assert not groups["fit"] & groups["choose"]
-    own = SUITE.split(opened.run["seeds"]["split"])
+    parts = SUITE.split(opened.run.settings.split_seed)
     for split in SPLITS:
         mapped = [example for example in splits[split].examples if example.task != "Neutral"]
-        assert mapped == list(own[split].examples)
+        assert mapped == list(parts[split].examples)
     assert "Neutral" in splits["evaluate"].tasks
 
 
 def test_fit_and_choose_keep_the_limits_of_the_map_and_evaluate_its_own(tmp_path):
     suite = tiny.copying(72)
     opened = map_heads(planted(), suite, ["attribute"], limit=20, out=tmp_path / "a", reporter=tiny.Listener())
-    limits = opened.run["settings"]["limits"]
+    limits = opened.run.settings.limits
     assert limits == {"fit": 8, "choose": 6, "evaluate": 6}
-    whole, _ = verifying._examples(opened, "attribute", suite, settings())
-    few, _ = verifying._examples(opened, "attribute", suite, settings(examples=3))
+    whole, _ = held_out.held_out_examples(opened, "attribute", suite, settings())
+    few, _ = held_out.held_out_examples(opened, "attribute", suite, settings(examples=3))
     split = suite.split(0)
     for task in ("Colours", "Numbers"):
         for part in ("fit", "choose"):
             assert whole[part].of(task) == few[part].of(task) == split[part].limit(limits[part], 0).of(task)
         assert whole["evaluate"].of(task) == split["evaluate"].of(task)
-        judged = verifying._trial(opened, planted(), "attribute", few, [], settings(examples=3), tiny.Listener())
-        assert len(judged.work.examples(task, "evaluate")) == 3
-        assert set(judged.work.examples(task, "evaluate")) < set(whole["evaluate"].of(task))
+        trial = held_out.prepare_trial(
+            opened, planted(), "attribute", few, [], suite, settings(examples=3), tiny.Listener()
+        )
+        assert len(trial.context.examples(task, "evaluate")) == 3
+        assert set(trial.context.examples(task, "evaluate")) < set(whole["evaluate"].of(task))
 
 
 @pytest.mark.parametrize("limit", [2, 30])
@@ -208,12 +252,12 @@ def test_known_items_alone_are_tested_where_they_alone_were_mapped(tmp_path, lim
     tested = check(opened, model, suite, tests=["mask"], preset="quick", limit=limit, reporter=tiny.Listener())
     intact = tested.evidence.query("metric == 'accuracy' and control == 'top'")
     assert set(intact["task"]) == {"Colours", "Numbers"}
-    assert (intact["baseline"] == 1).all()
+    assert (intact["intact"] == 1).all()
 
 
 def test_answers_alone_give_the_same_log_probabilities_and_exact_match(atlas):
     plain = check(atlas, planted(), SUITE, tests=["mask"], reporter=tiny.Listener()).evidence
-    bare = check(atlas, planted(), SUITE, tests=["mask"], answers_only=True, reporter=tiny.Listener()).evidence
+    bare = check(atlas, planted(), SUITE, tests=["mask"], distractors=False, reporter=tiny.Listener()).evidence
     one, other = (table.query("metric == 'logprob'")["value"].to_numpy() for table in (plain, bare))
     np.testing.assert_allclose(one, other, atol=1e-5)
     shares = [table.query("metric == 'accuracy' and control == 'top'")["value"].mean() for table in (plain, bare)]
@@ -253,10 +297,10 @@ def chained(count: int = 30) -> Suite:
 def test_held_out_chains_of_the_suite_itself_are_walked(tmp_path):
     suite = chained()
     map_heads(planted(), suite, ["attribute"], at_chance=True, out=tmp_path / "a", reporter=tiny.Listener())
-    _, chains = verifying._examples(Atlas(tmp_path / "a"), "attribute", suite, settings(chains=4))
+    _, chains = held_out.held_out_examples(Atlas(tmp_path / "a"), "attribute", suite, settings(chains=4))
     assert len({example.chain for example in chains}) == 4
-    held_out = {example.group for example in suite.split(0)["evaluate"].examples}
-    assert {example.group for example in chains} <= held_out
+    unseen = {example.group for example in suite.split(0)["evaluate"].examples}
+    assert {example.group for example in chains} <= unseen
     tested = check(tmp_path / "a", planted(), suite, tests=["hierarchy"], reporter=tiny.Listener())
     found = tested.evidence
     assert set(found["task"]) == {"Retrieval", "Knowledge Recall"}
@@ -328,13 +372,13 @@ def test_weights_that_were_edited_in_their_folder_are_noticed(from_files, tmp_pa
 
 def loaded_with(monkeypatch) -> list[dict]:
     """What the model is loaded with, from here on."""
-    calls, plain = [], verifying.load
+    calls, plain = [], held_out.load
 
     def load(source, **options):
         calls.append({key: value for key, value in options.items() if key != "reporter"})
         return plain(source, **options)
 
-    monkeypatch.setattr(verifying, "load", load)
+    monkeypatch.setattr(held_out, "load", load)
     return calls
 
 
@@ -363,10 +407,10 @@ def test_a_dtype_of_torch_is_found_again(from_files):
         ({"tests": ["masks"]}, r"Unknown test 'masks'. Did you mean 'mask'\?"),
         ({"method": "sense"}, "Unknown method in this atlas 'sense'"),
         ({"preset": "fast"}, "Unknown preset 'fast'"),
-        ({"ks": [0]}, "-k 0 was asked for; it must be from 1 to 11"),
-        ({"ks": [3, 12]}, "-k 12 was asked for; it must be from 1 to 11"),
-        ({"draws": 0}, "--draws 0 was asked for; it must be at least 1"),
-        ({"limit": 1}, "--limit 1 was asked for; it must be at least 2"),
+        ({"ks": [0]}, "`k` 0 was asked for; it must be from 1 to 11"),
+        ({"ks": [3, 12]}, "`k` 12 was asked for; it must be from 1 to 11"),
+        ({"draws": 0}, "`draws` 0 was asked for; it must be at least 1"),
+        ({"limit": 1}, "`limit` 1 was asked for; it must be at least 2"),
         ({"baseline": "mode"}, "Unknown baseline 'mode'"),
     ],
 )
@@ -378,14 +422,12 @@ def test_bad_requests_are_refused_before_anything_is_written(atlas, options, mes
 
 
 def test_the_request_overrides_the_preset_and_the_preset_the_atlas(atlas):
-    opened = Atlas(atlas)
-    made = functools.partial(verifying._settings, opened)
-    plain = made(None, None, None, None, None, False)
-    assert plain == PRESETS["quick"], "the preset of the map"
-    assert made("paper", None, None, None, None, False) == PRESETS["paper"]
-    changed = made("paper", [4, 2, 4], 7, 9, "zero", True)
+    assert choose_settings("paper", (3, 4)) == TEST_PRESETS["paper"]
+    changed = choose_settings("paper", (3, 4), [4, 2, 4], 7, 9, "zero", distractors=False)
     assert (changed.ks, changed.k, changed.draws, changed.examples, changed.chains) == ((2, 4), 4, 7, 9, 9)
-    assert (changed.baseline, changed.answers_only) == ("zero", True)
+    assert (changed.baseline, changed.distractors) == ("zero", False)
+    tested = verify(atlas, planted(), SUITE, tests=["mask"], draws=2, ks=[1], reporter=tiny.Listener())
+    assert tested.run.verifications[0].settings["examples"] == TEST_PRESETS["quick"].examples, "the preset of the map"
 
 
 def test_two_processes_do_not_write_one_atlas(atlas):

@@ -65,9 +65,8 @@ class Ablate(Method):
         return Measured(
             [
                 effect_map(
-                    self.info.name,
+                    self.info,
                     task,
-                    0,
                     heads[task],
                     np.mean([draw[task] for draw in draws], 0),
                     context.groups(task, SPLIT),

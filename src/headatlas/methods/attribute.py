@@ -47,7 +47,7 @@ class Attribute(Method):
         effects = self.effects(context)
         return Measured(
             [
-                effect_map(self.info.name, task, 0, context.heads, task_effects, context.groups(task, SPLIT))
+                effect_map(self.info, task, context.heads, task_effects, context.groups(task, SPLIT))
                 for task, task_effects in effects.items()
             ]
         )

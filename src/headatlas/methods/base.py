@@ -39,7 +39,7 @@ class Method:
 
 
 def effect_map(
-    method: str, task: str, seed: int, heads: Sequence[Head], effects: Array, groups: Sequence[str]
+    info: MethodInfo, task: str, heads: Sequence[Head], effects: Array, groups: Sequence[str], seed: int = 0
 ) -> HeadMap:
-    """The importance map of effects [example, head]."""
-    return HeadMap(method, "importance", task, seed, tuple(heads), summarise(effects, groups))
+    """The map of a method's primary measure, from effects [example, head]: means, clustered errors and p-values."""
+    return HeadMap(info.name, info.primary, task, seed, tuple(heads), summarise(effects, groups))

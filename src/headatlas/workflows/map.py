@@ -236,7 +236,7 @@ def _audit(suite: Suite, out: Path, reporter: Reporter) -> list[AuditRecord]:
     if (out / "run.json").exists():
         earlier = Atlas(out).run
         same_version = earlier.versions.get("headatlas") == version("headatlas")
-        if earlier.audit and earlier.suite.fingerprint == suite.fingerprint and same_version:
+        if earlier.suite.fingerprint == suite.fingerprint and same_version:
             return earlier.audit
     with reporter.spinner("Auditing the suite"):
         return [AuditRecord(**check.row()) for check in audit(suite)]

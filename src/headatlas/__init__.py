@@ -13,44 +13,62 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
+    from headatlas.atlas.declarations import Control, Measure, MethodInfo, TestInfo
+    from headatlas.atlas.records import Evidence, HeadMap
     from headatlas.errors import HeadAtlasError
     from headatlas.evidence import register_test
+    from headatlas.evidence.base import EvidenceTest
+    from headatlas.evidence.trial import Trial
     from headatlas.methods import register_method
+    from headatlas.methods.base import Measured, Method, effect_map
     from headatlas.model.families import Family, alias, register_family
     from headatlas.model.heads import HeadModel
     from headatlas.model.loading import load
     from headatlas.patterns import Finding, find_patterns
+    from headatlas.run.context import RunContext
     from headatlas.suites import load_suite, register_suite
     from headatlas.suites.example import Example
     from headatlas.suites.suite import Suite
+    from headatlas.views.figures import register_figure
     from headatlas.views.report.report import write_report
     from headatlas.workflows.map import map_heads as map
     from headatlas.workflows.verify import verify
 
-    __version__: str
-
 # Imported when first used, so that `import headatlas` loads no torch.
 _PUBLIC = {
     "Atlas": "headatlas.atlas.atlas:Atlas",
+    "Control": "headatlas.atlas.declarations:Control",
+    "Evidence": "headatlas.atlas.records:Evidence",
+    "EvidenceTest": "headatlas.evidence.base:EvidenceTest",
     "Example": "headatlas.suites.example:Example",
     "Family": "headatlas.model.families:Family",
     "Finding": "headatlas.patterns:Finding",
     "HeadAtlasError": "headatlas.errors:HeadAtlasError",
+    "HeadMap": "headatlas.atlas.records:HeadMap",
     "HeadModel": "headatlas.model.heads:HeadModel",
+    "Measure": "headatlas.atlas.declarations:Measure",
+    "Measured": "headatlas.methods.base:Measured",
+    "Method": "headatlas.methods.base:Method",
+    "MethodInfo": "headatlas.atlas.declarations:MethodInfo",
+    "RunContext": "headatlas.run.context:RunContext",
     "Suite": "headatlas.suites.suite:Suite",
+    "TestInfo": "headatlas.atlas.declarations:TestInfo",
+    "Trial": "headatlas.evidence.trial:Trial",
     "alias": "headatlas.model.families:alias",
+    "effect_map": "headatlas.methods.base:effect_map",
     "find_patterns": "headatlas.patterns:find_patterns",
     "load": "headatlas.model.loading:load",
     "load_suite": "headatlas.suites:load_suite",
     "map": "headatlas.workflows.map:map_heads",
     "register_family": "headatlas.model.families:register_family",
+    "register_figure": "headatlas.views.figures:register_figure",
     "register_method": "headatlas.methods:register_method",
     "register_suite": "headatlas.suites:register_suite",
     "register_test": "headatlas.evidence:register_test",
     "verify": "headatlas.workflows.verify:verify",
     "write_report": "headatlas.views.report.report:write_report",
 }
-__all__ = ["Atlas", "Example", "Family", "Finding", "HeadAtlasError", "HeadModel", "Suite", "alias", "find_patterns", "load", "load_suite", "map", "register_family", "register_method", "register_suite", "register_test", "verify", "write_report"]  # fmt: skip # noqa: E501
+__all__ = ["Atlas", "Control", "Evidence", "EvidenceTest", "Example", "Family", "Finding", "HeadAtlasError", "HeadMap", "HeadModel", "Measure", "Measured", "Method", "MethodInfo", "RunContext", "Suite", "TestInfo", "Trial", "alias", "effect_map", "find_patterns", "load", "load_suite", "map", "register_family", "register_figure", "register_method", "register_suite", "register_test", "verify", "write_report"]  # fmt: skip # noqa: E501
 
 
 def __getattr__(name: str) -> Any:
@@ -65,4 +83,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_PUBLIC])
+    return sorted([*globals(), *_PUBLIC, "__version__"])

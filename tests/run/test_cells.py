@@ -1,15 +1,19 @@
-"""Cells: computed once, found again, never mixed, never half-written."""
+"""Cells: computed once, reused, never mixed up, never half-written."""
 
+import json
 import resource
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from safetensors import safe_open
 
 from headatlas.errors import HeadAtlasError
 from headatlas.progress import Reporter
-from headatlas.run.cells import Cell, Runner
+from headatlas.run.cells import Cell, CellKind, Runner
+
+COUNTING = CellKind("counting")
 
 
 @pytest.fixture
@@ -17,12 +21,12 @@ def runner(tmp_path):
     return Runner(tmp_path / "cells", Reporter(quiet=True))
 
 
-def counting(inputs, calls):
+def counting(inputs, calls, kind=COUNTING):
     def compute():
         calls.append(inputs)
         return {"x": np.arange(3.0) + inputs["seed"]}
 
-    return Cell(inputs, compute, tokens=1)
+    return Cell(kind, inputs, compute, tokens=1)
 
 
 def test_a_cell_is_computed_once_and_found_by_another_runner(runner):
@@ -38,18 +42,43 @@ def test_a_cell_is_computed_once_and_found_by_another_runner(runner):
 
 def test_views_are_written_as_what_they_show(runner):
     table = np.arange(6.0).reshape(3, 2)
-    cell = Cell({"seed": 1}, lambda: {"column": table.T[1]}, tokens=1)
+    cell = Cell(COUNTING, {"seed": 1}, lambda: {"column": table.T[1]}, tokens=1)
     runner.run("", [cell])
     other = Runner(runner.folder, Reporter(quiet=True))
-    (kept,) = other.run("", [cell])
-    np.testing.assert_array_equal(kept["column"], [1, 3, 5])
+    (cached,) = other.run("", [cell])
+    np.testing.assert_array_equal(cached["column"], [1, 3, 5])
     assert other.reused == {cell.key}
 
 
-def test_the_key_depends_on_inputs_alone():
-    one = Cell({"a": 1, "b": [1, 2]}, dict, tokens=1)
-    same = Cell({"b": [1, 2], "a": 1}, lambda: {"y": np.zeros(1)}, tokens=9)
-    assert one.key == same.key != Cell({"a": 1, "b": [2, 1]}, dict, 1).key
+def test_the_key_depends_on_the_kind_its_version_and_the_inputs_and_on_nothing_else():
+    one = Cell(COUNTING, {"a": 1, "b": [1, 2]}, dict, tokens=1)
+    same = Cell(COUNTING, {"b": [1, 2], "a": 1}, lambda: {"y": np.zeros(1)}, tokens=9)
+    others = [
+        Cell(COUNTING, {"a": 1, "b": [2, 1]}, dict, 1),
+        Cell(CellKind("other"), {"a": 1, "b": [1, 2]}, dict, 1),
+        Cell(CellKind("counting", 2), {"a": 1, "b": [1, 2]}, dict, 1),
+    ]
+    assert one.key == same.key
+    assert len({one.key, *(other.key for other in others)}) == 4
+
+
+def test_a_raised_version_computes_the_cells_of_that_kind_again_and_no_others(runner):
+    calls = []
+    other = CellKind("other")
+    runner.run("", [counting({"seed": 1}, calls), counting({"seed": 1}, calls, other)])
+    again = Runner(runner.folder, Reporter(quiet=True))
+    raised = counting({"seed": 1}, calls, COUNTING._replace(version=2))
+    again.run("", [raised, counting({"seed": 1}, calls, other)])
+    assert again.computed == {raised.key}
+    assert len(again.reused) == 1
+    assert len(calls) == 3
+
+
+def test_the_file_of_a_cell_says_what_its_numbers_depend_on(runner):
+    cell = counting({"seed": 1}, [])
+    runner.run("", [cell])
+    with safe_open(runner.path(cell), framework="np") as file:
+        assert json.loads(file.metadata()["inputs"]) == {"kind": ["counting", 1], "seed": 1}
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "empty", "noise"])
@@ -65,14 +94,14 @@ def test_a_damaged_cell_is_computed_again(runner, damage):
     (again,) = runner.run("", [cell])
     assert len(calls) == 2
     np.testing.assert_array_equal(again["x"], [1, 2, 3])
-    (kept,) = Runner(runner.folder, Reporter(quiet=True)).run("", [cell])
+    (cached,) = Runner(runner.folder, Reporter(quiet=True)).run("", [cell])
     assert len(calls) == 2
-    np.testing.assert_array_equal(kept["x"], [1, 2, 3])
+    np.testing.assert_array_equal(cached["x"], [1, 2, 3])
 
 
 def test_a_result_that_is_not_finite_is_not_kept(runner):
-    bad = Cell({"what": "ablate"}, lambda: {"effects": np.array([1.0, np.nan])}, tokens=1)
-    with pytest.raises(HeadAtlasError, match=r"not finite \(effects of ablate\)"):
+    bad = Cell(CellKind("ablation"), {}, lambda: {"effects": np.array([1.0, np.nan])}, tokens=1)
+    with pytest.raises(HeadAtlasError, match=r"not finite \(effects of ablation\)"):
         runner.run("", [bad])
     assert not runner.path(bad).exists()
 
@@ -84,7 +113,7 @@ def test_an_exception_keeps_what_was_finished(runner):
         raise RuntimeError("power cut")
 
     with pytest.raises(RuntimeError):
-        runner.run("", [counting({"seed": 1}, calls), Cell({"seed": 9}, fail, 1)])
+        runner.run("", [counting({"seed": 1}, calls), Cell(COUNTING, {"seed": 9}, fail, 1)])
     assert [path.suffix for path in runner.folder.iterdir()] == [".safetensors"]
 
 
@@ -92,13 +121,13 @@ FULL_DISK = """
 import resource, signal, sys
 import numpy as np
 from pathlib import Path
-from headatlas.run.cells import Cell, Runner
+from headatlas.run.cells import Cell, CellKind, Runner
 from headatlas.errors import HeadAtlasError
 from headatlas.progress import Reporter
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 runner = Runner(Path(sys.argv[1]), Reporter(quiet=True))
-small = Cell({"n": 1}, lambda: {"x": np.zeros(8)}, 1)
-large = Cell({"n": 2}, lambda: {"x": np.zeros(100_000)}, 1)
+small = Cell(CellKind("zeros"), {"n": 1}, lambda: {"x": np.zeros(8)}, 1)
+large = Cell(CellKind("zeros"), {"n": 2}, lambda: {"x": np.zeros(100_000)}, 1)
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
 try:
     runner.run("", [small, large])
@@ -119,4 +148,4 @@ def test_a_folder_that_cannot_be_written_is_said_in_words(tmp_path):
     (tmp_path / "file").write_text("")
     runner = Runner(tmp_path / "file" / "cells", Reporter(quiet=True))
     with pytest.raises(HeadAtlasError, match=r"Cannot write .*Not a directory"):
-        runner.run("", [Cell({}, lambda: {"x": np.zeros(1)}, 1)])
+        runner.run("", [Cell(COUNTING, {}, lambda: {"x": np.zeros(1)}, 1)])

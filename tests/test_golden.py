@@ -17,7 +17,7 @@ from tests import tiny
 GOLDEN = Path(__file__).parent / "golden"
 FAMILIES = ("llama-grouped", "gpt2", "gemma2", "gpt_neox")
 
-# The settings behind the tables, all in one place. Each entry: the name in the table, the methods, their options.
+# The settings behind the tables, all in one place. Each entry: the name in the table, the methods, their settings.
 PAPER = {"kind": "paper", "shuffles": 10}
 TINY = (
     (None, ["attribute", "ablate", "probe", "gate"], {
@@ -66,15 +66,15 @@ BUNDLED_TOLERANCES = {
 @pytest.fixture(autouse=True)
 def nothing_published(monkeypatch) -> None:
     """Only numbers are compared: no figures, no report."""
-    monkeypatch.setattr("headatlas.workflows.publish.publish", lambda atlas, reporter: [])
+    monkeypatch.setattr("headatlas.workflows.map.publish", lambda atlas, reporter: None)
 
 
 def mapped(name: str, model: object, maps: tuple, folder: Path, **settings: object) -> pd.DataFrame:
     """The scores of several maps of one model as one table."""
     tables = []
-    for number, (renamed, methods, options) in enumerate(maps):
+    for number, (renamed, methods, method_settings) in enumerate(maps):
         atlas = ha.map(
-            model, methods=methods, options=options, out=folder / f"{name}-{number}", at_chance=True,
+            model, methods=methods, settings=method_settings, out=folder / f"{name}-{number}", at_chance=True,
             reporter=Reporter(quiet=True), **settings,
         )  # fmt: skip
         table = atlas.scores.assign(model=name)

@@ -169,10 +169,10 @@ class HeadModel:
             yield captured
 
     @contextmanager
-    def gate(self, gates: Tensor, baseline: Baseline | None = None) -> Iterator[None]:
+    def gate(self, gates: Tensor, baseline: Baseline | None = None, where: Tensor | None = None) -> Iterator[None]:
         """Scale every head: z becomes g z + (1 - g) baseline (zero unless given).
 
-        `gates` is [layer, head], or [batch, layer, head] for a different mask in every row. A gate of 1 leaves the bits
+        `where` [batch, pos] limits that to some positions: elsewhere z stays as it is. `gates` is [layer, head], or [batch, layer, head] for a different mask in every row. A gate of 1 leaves the bits
         of z as they are; layers whose gates are all 1 are not touched, unless the gates need gradients.
         """
         if gates.shape[-2:] != self.shape or gates.dim() not in (2, 3):
@@ -184,6 +184,8 @@ class HeadModel:
         def scale(layer: int, z: Tensor) -> Tensor:
             g = gates[..., layer, :].to(z.device, z.dtype)
             g = g[..., :, None] if g.dim() == 1 else g[:, None, :, None]
+            if where is not None:
+                g = torch.where(where.to(z.device)[..., None, None], g, 1)
             scaled = g * z
             return scaled if baseline is None else scaled + (1 - g) * baseline[layer].to(z.device, z.dtype)
 

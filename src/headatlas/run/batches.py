@@ -71,6 +71,26 @@ class Batch:
             owners=torch.cat([self.owners + copy * len(self.members) for copy in range(copies)]),
         )
 
+    @cached_property
+    def row_owners(self) -> Tensor:
+        """[row]: the entry of `members` that a row belongs to."""
+        owners = torch.empty(self.size, dtype=torch.long)
+        owners[self.rows] = self.owners[self.slots]
+        return owners
+
+    def quantity(self, logprobs: Tensor) -> Tensor:
+        """What is measured of every example [..., example], from log-probabilities [..., slot].
+
+        The log-probability of the first option, less that of all others together (log-sum-exp) where there are any: a
+        margin. Can be differentiated.
+        """
+        values = []
+        for example in range(len(self.members)):
+            slots = (self.owners == example).nonzero().flatten()
+            answer, others = logprobs[..., slots[0]], logprobs[..., slots[1:]]
+            values.append(answer - others.logsumexp(-1) if len(slots) > 1 else answer)
+        return torch.stack(values, -1)
+
     def score(self, model: HeadModel) -> tuple[Tensor, Tensor]:
         """Run the model. For every slot: the summed log-probability (float64), and whether greedy decoding gives it."""
         with model.only_logits(self.rows, self.positions):

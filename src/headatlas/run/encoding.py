@@ -65,10 +65,15 @@ class Encoder:
         return self._encoded[example]
 
     def _encode(self, example: Example) -> list[Option]:
-        """Where a tokenizer merges the end of the prompt with the beginning of an option, all options of the example
-        are scored from the last token that none of them changes, so that they stay comparable.
+        return self.encode_texts(example.id, example.prompt, (example.answer, *example.distractors))
+
+    def encode_texts(self, name: str, prompt: str, texts: tuple[str, ...]) -> list[Option]:
+        """A prompt with each of several texts after it; `name` is that of the example, for errors.
+
+        Where a tokenizer merges the end of the prompt with the beginning of a text, all of them are scored from the
+        last token that none of them changes, so that they stay comparable.
         """
-        prompt, texts = self.prompt_text(example.prompt), (example.answer, *example.distractors)
+        prompt = self.prompt_text(prompt)
         if self.chat:
             texts = tuple(text.lstrip() for text in texts)
         prompt_alone = self.ids(prompt)
@@ -77,15 +82,15 @@ class Encoder:
         for text, tokens in zip(texts, with_options, strict=True):
             if len(tokens) <= start:
                 raise HeadAtlasError(
-                    f"Example {example.id!r}: {text!r} tokenises to nothing after its prompt, so it cannot be scored."
+                    f"Example {name!r}: {text!r} tokenises to nothing after its prompt, so it cannot be scored."
                 )
             if len(tokens) > self.context:
                 raise HeadAtlasError(
-                    f"Example {example.id!r} has {len(tokens)} tokens with {text!r}; the model's context holds "
+                    f"Example {name!r} has {len(tokens)} tokens with {text!r}; the model's context holds "
                     f"{self.context}. Shorten it or leave it out."
                 )
         if start == 0:
-            raise HeadAtlasError(f"Example {example.id!r}: no token of its prompt comes before the answer.")
+            raise HeadAtlasError(f"Example {name!r}: no token of its prompt comes before the answer.")
         return [Option(tuple(tokens), start) for tokens in with_options]
 
 

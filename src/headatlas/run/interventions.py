@@ -38,13 +38,14 @@ class Intervention(Protocol):
 class Gates:
     """z becomes g z + (1 - g) baseline, with gates g [intervention, layer, head].
 
-    `baseline` is that of a single copy of the batch. `start` is a layer below which no gate differs from 1, with what
+    `baseline` and `where` [row, pos] (the positions at which it applies) are those of a single copy of the batch. `start` is a layer below which no gate differs from 1, with what
     entered the layers of the intact model: the forward then begins there.
     """
 
     gates: Tensor
     baseline: Baseline | None = None
     start: tuple[int, LayerInputs] | None = None
+    where: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.gates)
@@ -56,7 +57,9 @@ class Gates:
     def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
         copies = len(self)
         skipped = nullcontext() if self.start is None else model.start_at(*self.start, copies)
-        with skipped, model.gate(self.gates.repeat_interleave(batch.size, 0), self._repeated_baseline(copies)):
+        rows = self.gates.repeat_interleave(batch.size, 0)
+        where = None if self.where is None else self.where.repeat(copies, 1)
+        with skipped, model.gate(rows, self._repeated_baseline(copies), where):
             yield
 
     def _repeated_baseline(self, copies: int) -> Baseline | None:
@@ -140,37 +143,49 @@ def score_intact(model: HeadModel, batch: Batch) -> Result:
     return {"logprobs": logprobs.numpy(), "greedy": greedy.numpy().astype(np.uint8)}
 
 
-def gate_gradient(model: HeadModel, batch: Batch, baseline: Baseline | None) -> NDArray[np.float64]:
-    """d log p(answer) / d gate at gates of 1, for every row, layer and head: [example, layer * head] in float64.
+def gate_gradient(
+    model: HeadModel, batch: Batch, baseline: Baseline | None, where: Tensor | None = None
+) -> NDArray[np.float64]:
+    """d quantity / d gate at gates of 1, for every example, layer and head: [example, layer * head] in float64.
 
-    `batch` holds one answer per row. A gate for every row gives all of these from one backward.
+    A gate for every row gives all of these from one backward; the rows of an example add up.
     """
     gates = torch.ones(batch.size, *model.shape, requires_grad=True)
-    with torch.enable_grad(), model.gate(gates, baseline):
+    with torch.enable_grad(), model.gate(gates, baseline, where):
         logprobs, _ = batch.score(model)
-        (gradient,) = torch.autograd.grad(logprobs.sum(), gates)
-    return gradient.flatten(1).double().cpu().numpy()
+        (gradient,) = torch.autograd.grad(batch.quantity(logprobs).sum(), gates)
+    by_row = gradient.flatten(1).double().cpu()
+    return (
+        torch.zeros(len(batch.members), by_row.shape[1], dtype=torch.float64)
+        .index_add(0, batch.row_owners, by_row)
+        .numpy()
+    )
 
 
 @torch.inference_mode()
 def ablate_each(
-    model: HeadModel, batch: Batch, heads: list[tuple[int, int]], baseline: Baseline | None
+    model: HeadModel,
+    batch: Batch,
+    heads: list[tuple[int, int]],
+    baseline: Baseline | None,
+    where: Tensor | None = None,
 ) -> NDArray[np.float64]:
-    """What the answer loses without each head [example, head], intact minus ablated; heads in order of layer.
+    """What the quantity loses without each head [example, head], intact minus ablated; heads in order of layer.
 
-    `batch` holds one answer per row. What happens below a layer does not depend on its heads: it is computed once, and
+    What happens below a layer does not depend on its heads: it is computed once, and
     every forward starts at the layer of its heads.
     """
     with model.record_inputs() as inputs:
-        intact, _ = batch.score(model)
+        scores, _ = batch.score(model)
+    intact = batch.quantity(scores)
     columns = []
     for layer in dict.fromkeys(layer for layer, _ in heads):
         removed = [head for head_layer, head in heads if head_layer == layer]
         gates = torch.ones(len(removed), *model.shape)
         gates[range(len(removed)), layer, removed] = 0
-        scores = score_under(model, batch, Gates(gates, baseline, (layer, inputs)))
-        columns.append(intact.numpy() - scores["logprobs"])
-    return np.concatenate(columns).T
+        ablated = score_under(model, batch, Gates(gates, baseline, (layer, inputs), where))
+        columns.append(intact - batch.quantity(torch.from_numpy(ablated["logprobs"])))
+    return torch.cat(columns).T.numpy()
 
 
 def gates_without(shape: tuple[int, int], sets: list[frozenset[tuple[int, int]]]) -> Tensor:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from headatlas.errors import unknown
 
-BASELINES = ("mean", "zero", "resample")  # what replaces a removed head
+METRICS = ("margin", "logprob")  # what is measured of an example
+TWIN_BASELINES = ("twin", "pair")  # the head's z on the twin's prompt: the example's twin, or a lent one
+BASELINES = ("mean", "zero", "resample", *TWIN_BASELINES)  # what replaces a removed head
 
 
-def check_baseline(kind: str) -> None:
-    if kind not in BASELINES:
+def check_baseline(kind: str | None) -> None:
+    if kind is not None and kind not in BASELINES:
         raise unknown("baseline", kind, BASELINES)
+
+
+def check_metric(name: str | None) -> None:
+    if name is not None and name not in METRICS:
+        raise unknown("metric", name, METRICS)

@@ -1,0 +1,188 @@
+"""What is measured of a task, and what replaces a head: the metric, the baseline, and the batches they need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from headatlas.errors import HeadAtlasError
+from headatlas.model.heads import Baseline
+from headatlas.run.alignment import NONE, align
+from headatlas.run.baselines import Baselines
+from headatlas.run.batches import Batch, make_batches
+from headatlas.run.context import RunContext
+from headatlas.run.encoding import Option
+from headatlas.run.settings import TWIN_BASELINES
+from headatlas.run.twins import Twin, lent_twins, twins
+from headatlas.suites.example import Example
+
+ENOUGH_TWINS = {"twin": 0.9, "pair": 0.6}  # share of a task's examples from which on a baseline is its default
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """What replaces z in a batch, and at which positions [row, pos]; everywhere where None."""
+
+    values: Baseline | None
+    where: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Item:
+    """One example as it is measured: its options (the answer first), and the tokens of its twin's prompt with the
+    position of the twin that corresponds to each of its own."""
+
+    example: Example
+    options: tuple[Option, ...]
+    twin: tuple[int, ...] = ()
+    aligned: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class TaskQuantity:
+    """The examples of one task and split with what is measured of them.
+
+    `metric` is "margin" (log p of the answer less that of the foil) or "logprob". `baseline` is what replaces a head:
+    with "twin" and "pair" its z on the twin's prompt, position by position. `left_out` counts the examples that have no
+    twin or cannot be aligned with it.
+    """
+
+    context: RunContext
+    task: str
+    split: str
+    metric: str
+    baseline: str
+    items: tuple[Item, ...]
+    left_out: int = 0
+    seed: int = 0
+
+    @property
+    def groups(self) -> list[str]:
+        return [item.example.group for item in self.items]
+
+    @property
+    def unit(self) -> str:
+        return "nats"
+
+    @cached_property
+    def batches(self) -> list[Batch]:
+        """Members index `items`."""
+        return make_batches([item.options for item in self.items])
+
+    def only(self, indices: Sequence[int]) -> TaskQuantity:
+        """The same of some of the examples."""
+        return replace(self, items=tuple(self.items[i] for i in indices))
+
+    def inputs(self, batch: Batch) -> dict[str, object]:
+        """What the numbers of a batch depend on besides its tokens."""
+        if self.baseline in TWIN_BASELINES:
+            twins = [[list(self.items[i].twin), list(self.items[i].aligned)] for i in batch.members]
+            return {"metric": self.metric, "baseline": {"kind": "twin", "twins": twins}}
+        return {"metric": self.metric, "baseline": self._baselines.inputs(self.task)}
+
+    def replacement(self, batch: Batch) -> Replacement:
+        if self.baseline in TWIN_BASELINES:
+            return self._interchange(batch)
+        return Replacement(self._baselines.for_batch(self.task, batch))
+
+    @cached_property
+    def _baselines(self) -> Baselines:
+        return Baselines(self.baseline, self.context, self.seed)
+
+    def _interchange(self, batch: Batch) -> Replacement:
+        """z of the twin's prompt with the same continuation, brought to the positions of the batch."""
+        donors: list[Tensor] = []
+        index = torch.zeros(batch.ids.shape, dtype=torch.long)
+        where = torch.zeros(batch.ids.shape, dtype=torch.bool)
+        for row, owner in enumerate(batch.row_owners.tolist()):
+            item = self.items[batch.members[owner]]
+            length, start = int(batch.lengths[row]), len(item.aligned)
+            continuation = batch.ids[row, start:length]
+            donors.append(torch.cat([torch.tensor(item.twin), continuation]))
+            positions = torch.tensor([*item.aligned, *range(len(item.twin), len(item.twin) + length - start)])
+            where[row, :length] = positions != NONE
+            index[row, :length] = positions.clamp(min=0)
+        ids = torch.nn.utils.rnn.pad_sequence(donors, batch_first=True)
+        rows, anywhere, model = torch.arange(batch.size)[:, None], torch.tensor([0]), self.context.model
+        with (
+            torch.no_grad(),
+            model.only_logits(anywhere, anywhere),
+            model.capture(reduce=lambda _, z: z[rows.to(z.device), index.to(z.device)]) as donated,
+        ):
+            model.logits(ids)
+        return Replacement(donated, where)
+
+    def mirrored(self) -> TaskQuantity:
+        """The same contrast on the twin's prompt, with the example as the twin: what `enough` is measured on."""
+        if self.baseline not in TWIN_BASELINES:
+            raise HeadAtlasError(
+                f"Only a twin can gain from a head; the baseline of {self.task!r} is {self.baseline!r}."
+            )
+        items = []
+        for item in self.items:
+            start = item.options[0].start
+            options = tuple(Option((*item.twin, *o.tokens[start:]), len(item.twin)) for o in item.options)
+            prompt = item.options[0].tokens[:start]
+            back = align(item.twin, prompt)
+            if back is not None:
+                items.append(Item(item.example, options, tuple(prompt), tuple(back)))
+        return replace(self, items=tuple(items))
+
+
+def plan_quantity(
+    context: RunContext, task: str, split: str, metric: str | None = None, baseline: str | None = None, seed: int = 0
+) -> TaskQuantity:
+    """What is measured of a task: as asked for, or the default for what its examples have.
+
+    The twin is the baseline where at least 90 % of the examples have one that can be aligned; another example is lent as
+    a twin where that works for 60 %; the mean otherwise. The metric is a margin where there is anything to compare with.
+    """
+    examples = context.examples(task, split)
+    for kind in (baseline,) if baseline else ("twin", "pair", "mean"):
+        if kind not in TWIN_BASELINES:
+            return _plain(context, task, split, metric, kind, seed)
+        given = twins(examples) if kind == "twin" else lent_twins(examples, context.encoder, seed)
+        items = [item for example in examples if (item := _paired(context, example, given.get(example.id), metric))]
+        if baseline is None and len(items) < ENOUGH_TWINS[kind] * len(examples):
+            continue
+        if len({item.example.group for item in items}) < 2:
+            raise HeadAtlasError(
+                f"Only {len(items)} of {len(examples)} examples of {task!r} in its {split!r} split have a twin that can "
+                f"be aligned, too few for `baseline` {kind!r}. Give more twins, or use another `baseline`."
+            )
+        left_out = len(examples) - len(items)
+        return TaskQuantity(context, task, split, metric or "margin", kind, tuple(items), left_out, seed)
+    raise AssertionError("the mean needs no twin")
+
+
+def _plain(context: RunContext, task: str, split: str, metric: str | None, baseline: str, seed: int) -> TaskQuantity:
+    """The answer against its distractors, or alone."""
+    examples = context.examples(task, split)
+    if metric is None:
+        metric = "margin" if all(example.distractors for example in examples) else "logprob"
+    if metric == "margin" and (bare := [example.id for example in examples if not example.distractors]):
+        raise HeadAtlasError(
+            f"The margin of {task!r} was asked for, but example {bare[0]!r} has no distractors to compare with. Give "
+            "distractors or twins, or use `metric` 'logprob'."
+        )
+    scored = slice(None) if metric == "margin" else slice(1)
+    items = tuple(Item(example, tuple(context.encoder.encode(example)[scored])) for example in examples)
+    return TaskQuantity(context, task, split, metric, baseline, items, 0, seed)
+
+
+def _paired(context: RunContext, example: Example, twin: Twin | None, metric: str | None) -> Item | None:
+    """An example with its twin; None where it has none or the two cannot be aligned."""
+    if twin is None:
+        return None
+    texts = (example.answer, twin.answer)
+    options = context.encoder.encode_texts(example.id, example.prompt, texts)
+    donor = context.encoder.encode_texts(example.id, twin.prompt, texts)
+    prompt, other = options[0].tokens[: options[0].start], donor[0].tokens[: donor[0].start]
+    aligned = align(prompt, other)
+    if aligned is None or prompt == other:
+        return None
+    return Item(example, tuple(options if metric != "logprob" else options[:1]), tuple(other), tuple(aligned))

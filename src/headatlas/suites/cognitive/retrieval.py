@@ -31,6 +31,7 @@ from headatlas.suites.cognitive.retrieval_words import (
     TRAITS,
 )
 from headatlas.suites.example import Example
+from headatlas.suites.phrasing import capital
 
 TASK = "Retrieval"
 FACTS = {1: 4, 2: 5, 3: 6}
@@ -96,13 +97,9 @@ def _sentences(keys: Sequence[Key], fact: str, question: str) -> Write:
 
     def write(values: Sequence[str], key: Key) -> str:
         facts = [fact.format(key=k, double=d, value=v) for (k, d), v in zip(keys, values, strict=True)]
-        return " ".join(_capital(text) for text in (*facts, question.format(key=key[0], double=key[1])))
+        return " ".join(capital(text) for text in (*facts, question.format(key=key[0], double=key[1])))
 
     return write
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def _find_thing(rng: random.Random, count: int, template: str, words: Sequence[str], fact: str, question: str) -> Draft:

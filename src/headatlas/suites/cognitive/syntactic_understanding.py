@@ -15,6 +15,7 @@ from headatlas.suites.cognitive import syntactic_words as words
 from headatlas.suites.cognitive.drafting import Draft, Maker, fill
 from headatlas.suites.cognitive.syntactic_words import Scene, gerund, past, plural
 from headatlas.suites.example import Example
+from headatlas.suites.phrasing import capital
 
 TASK = "Syntactic Understanding"
 
@@ -106,7 +107,7 @@ def reflexive_in_clause(rng: random.Random, scene: Scene, level: int) -> Pair:
     said += f" {rng.choice(('on Monday', 'last night', 'yesterday'))}" if level == 3 else ""
 
     def sentence(first: str, second: str) -> str:
-        return _capital(f"{first} {said} that{aside[level - 1]} {second} {scene.hurt}")
+        return capital(f"{first} {said} that{aside[level - 1]} {second} {scene.hurt}")
 
     wrong = (outer[1], third[1], rng.choice([r for r in words.REFLEXIVES if r not in (inner[1], outer[1], third[1])]))
     return Pair(sentence(outer[0], inner[0]), inner[1], wrong, sentence(inner[0], outer[0]), outer[1])
@@ -119,7 +120,7 @@ def reflexive_past_clause(rng: random.Random, scene: Scene, level: int) -> Pair:
     more = ("", f" at the {scene.place}", f" long before {third[0]} came to the {scene.place}")[level - 1]
 
     def sentence(head: str, other: str) -> str:
-        return _capital(f"{head}, who {met} {other}{more}, {scene.hurt}")
+        return capital(f"{head}, who {met} {other}{more}, {scene.hurt}")
 
     wrong = (second[1], third[1], rng.choice(words.REFLEXIVES[3:]))
     return Pair(sentence(first[0], second[0]), first[1], wrong, sentence(second[0], first[0]), second[1])
@@ -280,10 +281,6 @@ def case_of_pronoun(rng: random.Random, scene: Scene, level: int) -> Pair:
         wrong = ((thing,) if thing != "her" else ()) + tuple(rng.sample(objects, 2))
         return Pair(sentence(True), subject, wrong, sentence(False), thing)
     return Pair(sentence(False), thing, (subject, *rng.sample(subjects, 2)), sentence(True), subject)
-
-
-def _capital(sentence: str) -> str:
-    return sentence[0].upper() + sentence[1:]
 
 
 def _maker(core: Core, asked: bool) -> Maker:

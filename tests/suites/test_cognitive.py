@@ -81,5 +81,5 @@ def test_more_can_be_asked_for():
 
 
 def test_an_unknown_level_is_refused():
-    with pytest.raises(HeadAtlasError, match="Level 4 was asked for; there are levels 1, 2, 3"):
+    with pytest.raises(HeadAtlasError, match="Level 4 was asked for, but `level` must be one of 1, 2, 3"):
         cognitive(24, level=4)

@@ -115,10 +115,10 @@ def test_the_same_arguments_give_the_same_bytes_and_another_seed_others() -> Non
 def test_more_can_be_asked_for_but_not_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len({e.prompt for e in generate(1, 1500)}) == 1500
     monkeypatch.setattr(neutral, "PASSAGES", PASSAGES[:1])
-    with pytest.raises(HeadAtlasError, match="Neutral has \\d+ different examples; 9000 were asked for"):
+    with pytest.raises(HeadAtlasError, match=r"9000 examples of Neutral were asked for, but only \d+ different ones"):
         generate(1, 9000)
 
 
 def test_an_unknown_level_is_refused() -> None:
-    with pytest.raises(HeadAtlasError, match="Level 4 was asked for; there are levels 1, 2, 3"):
+    with pytest.raises(HeadAtlasError, match="Level 4 was asked for, but `level` must be one of 1, 2, 3"):
         generate(0, 10, 4)

@@ -1,10 +1,10 @@
 """Decision-making: choose the option that best serves a stated wish, within stated limits.
 
-The options and what is true of them stand in the prompt in random order, but no sentence says which to choose: the
-wish has to be applied to them. Unlike in logical reasoning, the answer is right only because somebody wants something.
+The options and what is true of them are in the prompt in random order, but no sentence says which to choose: the wish
+has to be applied to them. Unlike in logical reasoning, the answer is right only because somebody wants something.
 
-Level 1 is easier in that a wish told by its meaning comes last. A text is a function of what differs between the prompt
-and its twin, so that all else stays the same.
+Level 1 is easier because a wish that is told by its meaning comes last. A text is a function of what differs between
+the prompt and its twin, so that everything else stays the same.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def wish_not(rng: random.Random, level: int) -> Draft:
 
 
 def extreme(rng: random.Random, level: int) -> Draft:
-    """The smallest or largest number is best; from level 2 on some options are not to be had."""
+    """The smallest or largest number is best; from level 2 on some options are not available."""
     goods = rng.choice(GOODS)
     size = 2 + level
     numbers = rng.sample(range(2, 10) if level == 1 else range(3, 40), size)
@@ -88,7 +88,7 @@ def extreme(rng: random.Random, level: int) -> Draft:
 
 
 def limit(rng: random.Random, level: int, question: bool = False) -> Draft:
-    """One option keeps within the limit; from level 2 on others do too, but are not to be had."""
+    """One option is within the limit; from level 2 on others are too, but they are not available."""
     goods = rng.choice(GOODS)
     size = 2 + level
     right, *gone = rng.sample(range(size), level)
@@ -113,7 +113,7 @@ def _numbered(
     twins: Sequence[int],
     question: bool = False,
 ) -> Draft:
-    """Options with a number each. In the twin, the answer changes its number with another of `twins`."""
+    """Options with a number each. In the twin, the answer exchanges its number with another of `twins`."""
     options = rng.sample(goods.options, len(numbers))
     twin = rng.choice([i for i in twins if i != right])
     ann = rng.choice(NAMES)
@@ -297,7 +297,7 @@ def _draft(
 ) -> Draft:
     """A draft from the texts of prompt and twin. The first of `options` is right, the second is the twin's answer."""
     if question:
-        # Of options with clauses of their own, level 1 has no room for more than a short question.
+        # Where every option has its own clause, level 1 has room only for a short question.
         asked = "Which is best?" if len(options) == 3 and template != "wish" else _question(name, act)
         prompt, twin_prompt = (f"Question: {text} {asked} Answer:" for text in texts)
     else:

@@ -1,8 +1,8 @@
 """Logical reasoning: the answer follows from the premises by a rule of inference.
 
-Every option is mentioned as often as the answer and in random order, so that neither recency nor mere mention answers;
-the rules are arbitrary, so that knowledge does not answer; and no premise states the conclusion, so that looking it up
-does not answer either.
+Every option is mentioned as often as the answer, in random order, so that neither recency nor mere mention gives the
+answer. The rules are arbitrary, so that knowledge does not give it, and no premise states the conclusion, so that it
+cannot be looked up either.
 
 A text is written with a gap, `@`, in the premise that differs between the prompt and its twin.
 """
@@ -94,7 +94,7 @@ def elimination(rng: random.Random, level: int, question: bool = False) -> Draft
         )
         mention = f"{ben} {rng.choice(('mentions', 'thinks of'))} {article}{right}."
     # The answer is brought up in a premise that does not matter, so that it is mentioned as often as the rest. That
-    # premise comes last only as often as chance has it, so that the last option mentioned is no clue.
+    # premise comes last only as often as by chance, so that the last option mentioned is no clue.
     premises.insert(len(premises) if rng.random() < 1 / size else rng.randrange(len(premises)), mention)
     people = [[ann], [ann, ben], [ann, ben, *others]][level - 1]
     unlike = ", and no two of them choose the same" if level == 3 else ""
@@ -169,8 +169,8 @@ def order(rng: random.Random, level: int, question: bool = False) -> Draft:
     chain = rng.sample(NAME_SETS[number], 2 + level)  # tallest first
     (more, most, less, least), useless = rng.sample(SCALES, 2)
     upwards = rng.random() < 0.5
-    # The ends of the chain are named once in it and the others twice; that one end knows the other makes up for that.
-    # In the twin the ends change places.
+    # The ends of the chain are named once in it and the others twice; the sentence with "knows" makes up for that. In the
+    # twin the ends are exchanged.
     inner = ["@", *chain[1:-1], "#"]
     premises = []
     for above, below in pairwise(inner):
@@ -252,7 +252,7 @@ def _draft(
     template: str,
     question: bool = False,
 ) -> Draft:
-    """The draft whose gap is filled by one filler and its twin's by another; each filler makes its own option right."""
+    """A draft whose gap is filled by one filler, and its twin's by another; each filler makes another option right."""
     right, twin = rng.sample(range(len(fillers)), 2) if len(fillers) > 2 else (0, 1)
     chosen = [options[right], options[twin], *(o for i, o in enumerate(options) if i not in (right, twin))]
     return Draft(
@@ -281,7 +281,7 @@ def _asked(premises: Sequence[str], world: World, name: str, question: bool) -> 
 
 
 def _split(phrase: str) -> tuple[str, str]:
-    """The verb and its article, which a list of options has once for all: ("play", "the ") for "play the"."""
+    """The verb and its article, which comes only once before a list of options: ("play", "the ") for "play the"."""
     verb, _, last = phrase.rpartition(" ")
     return (verb, f"{last} ") if last in ("a", "the") else (phrase, "")
 

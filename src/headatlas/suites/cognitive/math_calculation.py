@@ -1,9 +1,9 @@
-"""Math calculation: a number has to be worked out; it stands nowhere in the prompt (except where numbers are compared).
+"""Math calculation: a number has to be worked out; it is not in the prompt (except where numbers are compared).
 
 The wrong options are near numbers with as many digits as the answer, never numbers of the prompt, and the answer is as
-often the smallest as the largest option. Level 1 is the small tables with the calculation written out; level 2 has
+often the smallest as the largest option. Level 1 has one-digit numbers with the calculation written out; level 2 has
 two-digit numbers, and its stories no longer say what to calculate; level 3 has three numbers, or long products and
-divisions. The sentences around a calculation hold no numbers and no help.
+divisions. The sentences around a calculation contain no numbers and no help.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from headatlas.suites.example import Example
 TASK = "Math Calculation"
 OPTIONS = 4
 CHANGES = (-2, -1, 1, 2)  # of a number, for the twin
-# How far wrong options may lie from a small answer, a large one, and a double.
+# How far wrong options may be from a small answer, a large one, and a double.
 NEAR, FARTHER, EVEN = (1, 2, 3, 4, 5), (1, 2, 3, 10, 20), (2, 4, 6, 8, 10)
 SPELLED = range(1, 21)  # answers that are one short word
 
 
 def _steps(operation: Operation, numbers: Numbers, answer: int) -> Sequence[int]:
-    """How far wrong options lie from the answer; those of a product are mostly products, those of a double even."""
+    """How far wrong options are from the answer; those of a product are mostly products, those of a double even."""
     if operation is PRODUCT:
         return numbers[0], numbers[1], 2 * numbers[0], 2 * numbers[1], 1
     return EVEN if operation is DOUBLE else NEAR if answer < 30 else FARTHER
@@ -69,7 +69,7 @@ def _draft(
             return len(str(n)) == digits and n not in banned and (n in SPELLED or not spelled)
 
         i = rng.randrange(len(numbers))
-        # What is shared can only change by whole rounds.
+        # A number that is divided can only change by whole multiples of the divisor.
         changed = numbers[i] + rng.choice(CHANGES) * (numbers[1] if operation.sign == "/" and i == 0 else 1)
         if abs(changed) < 2 or len(str(changed)) != len(str(numbers[i])):
             continue
@@ -94,8 +94,8 @@ def _draft(
 def _scene(rng: random.Random, level: int) -> str:
     """Some sentences that go before a bare calculation, more of them at a higher level."""
     count = {1: rng.randint(1, 2), 2: rng.randint(3, 4), 3: 6}[level]
-    kept = [0, *sorted(rng.sample(range(1, len(SCENE)), count - 1))]
-    return " ".join(rng.choice(SCENE[i]) for i in kept).format(name=rng.choice(NAMES))
+    chosen = [0, *sorted(rng.sample(range(1, len(SCENE)), count - 1))]
+    return " ".join(rng.choice(SCENE[i]) for i in chosen).format(name=rng.choice(NAMES))
 
 
 def _story(rng: random.Random, level: int) -> str:

@@ -21,7 +21,7 @@ Numbers = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Operation:
-    """How numbers are drawn at a level, what they give (0 if nothing proper), and their family."""
+    """How numbers are drawn at a level, their result (0 if it is not a positive whole number), and their family."""
 
     sign: str
     draw: Callable[[random.Random, int], Numbers]

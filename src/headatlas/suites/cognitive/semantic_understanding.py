@@ -1,8 +1,8 @@
 """Semantic understanding: the answer follows from what common words mean, alone or in a sentence.
 
 Synonyms, opposites, kinds, definitions, words that belong together or do not, and the meaning of an ambiguous word in
-its sentence. No facts about the world beyond the words are asked, and where the answer stands in the prompt it stands
-among the wrong options, so that finding it takes its meaning and not its place.
+its sentence. No facts about the world beyond the words are asked for. Where the answer is in the prompt, it is among
+the wrong options, so that finding it takes its meaning and not its position.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NAMES = (
 TIERS = {1: (0,), 2: (0, 1), 3: (1, 2)}
 QUESTIONS = 0.36  # of the drafts have the question form
 
-# What stands before an item; {a}, {b} and {c} are people. It says nothing about the words that count.
+# Sentences before an item; {a}, {b} and {c} are people. They say nothing about the words that count.
 SCENES = {
     1: ("", "{a} reads this to {b}.", "{a} and {b} are doing a quiz."),
     2: (
@@ -262,7 +262,7 @@ def belongs_with(rng: random.Random, level: int) -> Draft:
 
 
 def odd_one_out(rng: random.Random, level: int) -> Draft:
-    """Words of one kind and one of another; ask for the other. The twin turns the majority round."""
+    """Words of one kind and one of another; ask for the other. The twin reverses the majority."""
     group, _, words = _bundle(rng, level)
     main, other = words[0], words[1]
     places = rng.sample(range(4), 4)

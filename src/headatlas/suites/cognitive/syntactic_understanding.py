@@ -1,6 +1,6 @@
 """Syntactic Understanding: the next word is right or wrong by grammar alone.
 
-Every item is one side of a minimal pair: the sentence and its twin differ by one word, or by two that trade places,
+Every example is one side of a minimal pair: the sentence and its twin differ by one word, or by two that are exchanged,
 and a form that is right in one is wrong in the other. All options fit the meaning and come from the same lexical set,
 so neither knowledge nor the story decides; only the structure of the sentence does.
 """
@@ -127,7 +127,7 @@ def reflexive_past_clause(rng: random.Random, scene: Scene, level: int) -> Pair:
 
 
 def some_or_any(rng: random.Random, scene: Scene, level: int) -> Pair:
-    """ "Any" needs a negation before it; "some" stands without one."""
+    """ "Any" needs a negation before it; "some" needs none."""
     head, between = words.roles(rng, scene)
     negated = rng.random() < 0.5
     find = rng.choice(("see", "find", "hear", "want", "bring", "need"))
@@ -195,7 +195,7 @@ def too_or_either(rng: random.Random, scene: Scene, level: int) -> Pair:
 
 
 def gap_or_object(rng: random.Random, scene: Scene, level: int) -> Pair:
-    """After "what" the object is missing from its place; after "that" it must be there."""
+    """After "what" the verb must have no object; after "that" it must have one."""
     gap = rng.random() < 0.5
     teller, listener = rng.sample((scene.he, scene.she), 2)
     knew = rng.choice(("knew", "remembered", "saw", "heard", "forgot"))
@@ -274,7 +274,7 @@ def case_of_pronoun(rng: random.Random, scene: Scene, level: int) -> Pair:
     def sentence(conjoined: bool) -> str:
         return f"{when} the {head} {verb}{middle} {conjunction if conjoined else preposition}{company}"
 
-    # "Her" also stands before a noun ("because her friend"), so it is never a wrong option.
+    # "Her" also comes before a noun ("because her friend"), so it is never a wrong option.
     subjects = [s for s, _ in words.CASES if s != subject]
     objects = [o for _, o in words.CASES if o not in (thing, "her")]
     if linked:

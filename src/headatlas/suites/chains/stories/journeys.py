@@ -92,7 +92,7 @@ def guide(rng: random.Random, tongue: Tongue) -> Story:
 
 
 def kinds(rng: random.Random, store: Kinds) -> Story:
-    """What kind a thing is tells where it is kept, and that how far it is."""
+    """The kind of a thing says where it is kept, and the place says how far it is."""
     n, she = person(rng)
     names = shuffled(rng, list(store.kinds))
     labels = rng.sample(store.labels, 3)

@@ -48,6 +48,6 @@ def read_jsonl(path: str | Path) -> Suite:
         line_of_id[example.id] = number
         examples.append(example)
     if not examples:
-        raise HeadAtlasError(f"{path} contains no examples. A task file has one JSON object per line.")
+        raise HeadAtlasError(f"{path} holds no examples. A task file has one JSON object per line.")
     known = {example.task for example in examples} <= set(TASKS)
     return Suite(path.stem, tuple(examples), KNOWLEDGE if known else Knowledge())

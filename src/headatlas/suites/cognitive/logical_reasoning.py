@@ -169,8 +169,8 @@ def order(rng: random.Random, level: int, question: bool = False) -> Draft:
     chain = rng.sample(NAME_SETS[number], 2 + level)  # tallest first
     (more, most, less, least), useless = rng.sample(SCALES, 2)
     upwards = rng.random() < 0.5
-    # The ends of the chain are named once in it and the others twice; the sentence with "knows" makes up for that. In the
-    # twin the ends are exchanged.
+    # The ends of the chain are named once in it and the others twice; the sentence with "knows" makes up for that.
+    # In the twin the ends are exchanged.
     inner = ["@", *chain[1:-1], "#"]
     premises = []
     for above, below in pairwise(inner):

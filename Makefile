@@ -4,13 +4,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: map test browser check bench clean
+# Rounding depends on the instructions a processor has; these make any x86 round like one without AVX.
+OTHER_PROCESSOR := ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_ENABLE_INSTRUCTIONS=SSE4_2
+WORKERS ?= 2
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
+
+.PHONY: map test test-other-processor browser check bench clean
 
 map: $(VENV)/.run
 	$(BIN)/headatlas map $(ARGS)
 
+# One thread for each worker. A single test is quicker alone: .venv/bin/python -m pytest tests/model/test_heads.py
 test: $(VENV)/.dev browser
-	$(BIN)/python -m pytest $(ARGS)
+	$(PYTEST) $(ARGS)
+
+test-other-processor: $(VENV)/.dev
+	$(OTHER_PROCESSOR) $(PYTEST) tests/model tests/test_golden.py $(ARGS)
 
 browser:
 	@tests/install_browser.sh
@@ -19,6 +28,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(ARGS)

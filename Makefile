@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: map test browser check bench clean
+.PHONY: map test browser check bench docs clean
 
 map: $(VENV)/.run
 	$(BIN)/headatlas map $(ARGS)
@@ -23,6 +23,11 @@ check: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
+# The notebook is run and becomes a page, then the site is built: open build/site/index.html. No network is needed to read it.
+docs: $(VENV)/.docs
+	$(BIN)/jupyter nbconvert --execute --to markdown --output-dir docs/tour examples/tour.ipynb
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
 clean:
 	rm -rf $(VENV) build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache
 
@@ -35,4 +40,8 @@ $(VENV)/.run: pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.run
 	$(INSTALL) --editable ".[dev]"
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.run
+	$(INSTALL) --editable ".[docs]"
 	touch $@

@@ -9,7 +9,7 @@ OTHER_PROCESSOR := ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_ENAB
 WORKERS ?= 2
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
-.PHONY: map test test-other-processor browser check bench clean
+.PHONY: map test test-other-processor browser check bench docs clean
 
 map: $(VENV)/.run
 	$(BIN)/headatlas map $(ARGS)
@@ -33,6 +33,11 @@ check: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
+# The notebook is run and becomes a page, then the site is built: open build/site/index.html. No network is needed to read it.
+docs: $(VENV)/.docs
+	$(BIN)/jupyter nbconvert --execute --to markdown --output-dir docs/tour examples/tour.ipynb
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
 clean:
 	rm -rf $(VENV) build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache
 
@@ -45,4 +50,8 @@ $(VENV)/.run: pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.run
 	$(INSTALL) --editable ".[dev]"
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.run
+	$(INSTALL) --editable ".[docs]"
 	touch $@

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from headatlas.patterns import find_patterns
-from tests.patterns.injected import HEADS, LAYERS, SHAPE, supported
 from tests.atlases import Known, measured, write_atlas
+from tests.patterns.injected import HEADS, LAYERS, SHAPE, supported
 
 
 def test_heads_are_named_by_the_size_of_their_effect(tmp_path, rng):

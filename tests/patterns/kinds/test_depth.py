@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from headatlas.patterns import find_patterns
-from tests.patterns.injected import LAYER, SHAPE, effects, supported
 from tests.atlases import Known, measured, write_atlas
+from tests.patterns.injected import LAYER, SHAPE, effects, supported
 
 
 @pytest.mark.parametrize(("where", "word"), [(LAYER >= 12, "late"), (LAYER < 8, "early")])

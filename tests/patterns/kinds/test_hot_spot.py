@@ -1,8 +1,8 @@
 import numpy as np
 
 from headatlas.patterns import find_patterns
-from tests.patterns.injected import HEAD, LAYER, SHAPE, supported
 from tests.atlases import measured, write_atlas
+from tests.patterns.injected import HEAD, LAYER, SHAPE, supported
 
 
 def test_a_square_of_large_effects_is_a_hot_spot(tmp_path, rng):

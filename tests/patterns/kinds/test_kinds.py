@@ -4,8 +4,8 @@ from pathlib import Path
 
 from headatlas.patterns import find_patterns
 from headatlas.patterns.kinds import ALL_KINDS
-from tests.patterns.injected import SHAPE
 from tests.atlases import measured, write_atlas
+from tests.patterns.injected import SHAPE
 
 DOCUMENTATION = Path(__file__).parents[3] / "docs" / "patterns.md"
 

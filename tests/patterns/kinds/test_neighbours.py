@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from headatlas.patterns import find_patterns
-from tests.patterns.injected import HEADS, LAYERS, SHAPE, supported
 from tests.atlases import measured, write_atlas
+from tests.patterns.injected import HEADS, LAYERS, SHAPE, supported
 
 
 def test_neighbours(tmp_path, rng):

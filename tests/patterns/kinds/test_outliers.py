@@ -1,8 +1,8 @@
 import numpy as np
 
 from headatlas.patterns import find_patterns
-from tests.patterns.injected import LAYER, SHAPE, supported
 from tests.atlases import Known, measured, write_atlas
+from tests.patterns.injected import LAYER, SHAPE, supported
 
 
 def test_a_head_far_above_its_layer_is_named(tmp_path, rng):

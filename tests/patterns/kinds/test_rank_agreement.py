@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from headatlas.patterns import find_patterns
-from tests.patterns.injected import SHAPE, supported
 from tests.atlases import Known, measured, write_atlas
+from tests.patterns.injected import SHAPE, supported
 
 
 @pytest.mark.parametrize("sign", [1, -1])

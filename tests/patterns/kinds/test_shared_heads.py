@@ -1,5 +1,5 @@
-from tests.patterns.injected import SHAPE, effects, supported
 from tests.atlases import measured
+from tests.patterns.injected import SHAPE, effects, supported
 
 
 def test_tasks_with_effects_on_the_same_heads_share_them(tmp_path, rng):

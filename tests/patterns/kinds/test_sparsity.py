@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from headatlas.patterns.kinds.sparsity import gini, heads_holding
-from tests.patterns.injected import SHAPE, effects, supported
 from tests.atlases import measured
+from tests.patterns.injected import SHAPE, effects, supported
 
 
 def test_gini_by_hand():

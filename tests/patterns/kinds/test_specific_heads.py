@@ -1,8 +1,8 @@
 import numpy as np
 
 from headatlas.patterns import find_patterns
-from tests.patterns.injected import HEAD, LAYER, SHAPE, supported
 from tests.atlases import Known, measured, write_atlas
+from tests.patterns.injected import HEAD, LAYER, SHAPE, supported
 
 
 def test_a_head_of_one_task_is_named_for_it(tmp_path, rng):

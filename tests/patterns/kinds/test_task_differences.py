@@ -1,5 +1,5 @@
-from tests.patterns.injected import LAYER, SHAPE, effects, supported
 from tests.atlases import measured
+from tests.patterns.injected import LAYER, SHAPE, effects, supported
 
 
 def test_a_task_with_more_large_effects_is_denser(tmp_path, rng):

@@ -15,13 +15,13 @@ from headatlas.stats import (
 )
 
 
-def test_one_example_a_group_is_the_ordinary_t_test():
+def test_one_example_per_group_is_the_ordinary_t_test():
     effects = np.random.default_rng(0).normal(0.3, 1, size=(20, 4))
-    found = summarise(effects, [str(i) for i in range(20)])
+    summary = summarise(effects, [str(i) for i in range(20)])
     expected = scipy_stats.ttest_1samp(effects, 0)
-    np.testing.assert_allclose(found.p_value, expected.pvalue)
-    np.testing.assert_allclose(found.stderr, effects.std(0, ddof=1) / np.sqrt(20))
-    assert found.groups == 20
+    np.testing.assert_allclose(summary.p_value, expected.pvalue)
+    np.testing.assert_allclose(summary.stderr, effects.std(0, ddof=1) / np.sqrt(20))
+    assert summary.groups == 20
 
 
 def test_copies_of_an_example_in_its_group_add_no_certainty():
@@ -46,9 +46,9 @@ def test_under_the_null_five_percent_are_below_five_percent():
 
 
 def test_no_effect_at_all_is_no_evidence_and_a_constant_one_is():
-    found = summarise(np.array([[0.0, 1.0]] * 6), list("abcdef"))
-    assert found.p_value.tolist() == [1.0, 0.0]
-    assert found.stderr.tolist() == [0.0, 0.0]
+    summary = summarise(np.array([[0.0, 1.0]] * 6), list("abcdef"))
+    assert summary.p_value.tolist() == [1.0, 0.0]
+    assert summary.stderr.tolist() == [0.0, 0.0]
 
 
 def test_a_single_group_has_no_error():
@@ -115,10 +115,10 @@ def test_resampling_draws_whole_groups_as_many_as_there_are():
 def test_the_bootstrap_of_a_mean_is_close_to_the_clustered_t_interval():
     values, groups = clustered(np.random.default_rng(5), [3] * 40, 6)
     low, high = bootstrap_mean(values, groups)
-    found = summarise(values, groups)
-    reach = half_width(40) * found.stderr
-    np.testing.assert_allclose(low, found.mean - reach, atol=0.12 * reach.max())
-    np.testing.assert_allclose(high, found.mean + reach, atol=0.12 * reach.max())
+    summary = summarise(values, groups)
+    reach = half_width(40) * summary.stderr
+    np.testing.assert_allclose(low, summary.mean - reach, atol=0.12 * reach.max())
+    np.testing.assert_allclose(high, summary.mean + reach, atol=0.12 * reach.max())
     naive = half_width(120) * summarise(values, [str(i) for i in range(120)]).stderr
     assert (high - low > 1.3 * 2 * naive).all(), "members of a group are no independent observations"
 
@@ -131,7 +131,7 @@ def test_the_bootstrap_of_a_mean_covers_the_truth_with_twelve_groups(sizes):
     assert 0.92 <= ((low <= 0) & (high >= 0)).mean() <= 0.98
 
 
-def test_one_value_a_group_and_one_column_give_one_interval():
+def test_one_value_per_group_and_one_column_give_one_interval():
     low, high = bootstrap_mean(np.arange(10.0), [str(i) for i in range(10)])
     assert low.shape == high.shape == ()
     assert 1.5 < low < 4.5 < high < 7.5

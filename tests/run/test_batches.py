@@ -7,17 +7,11 @@ from headatlas.run.batches import make_batches
 from headatlas.run.encoding import Encoder, Option
 from headatlas.suites.example import Example
 from tests import tiny
+from tests.run.reference import plain_logprob
 
 
 def example(prompt: str, answer: str, *distractors: str) -> Example:
     return Example(id="e", task="t", prompt=prompt, answer=answer, distractors=distractors, group="g")
-
-
-@torch.no_grad()
-def plain_logprob(model, tokens, start: int) -> float:
-    """The slow and obvious way: one text alone, all logits."""
-    logprobs = model.module(input_ids=torch.tensor([tokens])).logits.log_softmax(-1)[0]
-    return sum(logprobs[i - 1, tokens[i]].item() for i in range(start, len(tokens)))
 
 
 def test_options_share_rows_wherever_attention_allows():
@@ -59,7 +53,7 @@ def test_the_score_of_an_example_does_not_depend_on_padding_or_on_the_rest_of_it
     assert len(widths) > 2
     for (member, option), value in scores[1].items():
         text = encoded[member][option]
-        assert value == pytest.approx(plain_logprob(model, list(text.tokens), text.start), abs=1e-5)
+        assert value == pytest.approx(plain_logprob(model, text.tokens, text.start), abs=1e-5)
         assert scores[120][member, option] == pytest.approx(value, abs=1e-5)
         assert scores[4000][member, option] == pytest.approx(value, abs=1e-5)
 

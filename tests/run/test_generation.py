@@ -2,14 +2,24 @@
 
 import pytest
 import torch
+from tokenizers import decoders
 
 from headatlas.errors import HeadAtlasError
-from headatlas.run.cells import Runner
-from headatlas.run.context import Work
-from headatlas.run.generation import FORWARD_TOKENS, _chunks, _generate, _line_ends, answer, cut, with_own_answers
-from headatlas.run.scoring import Encoder
+from headatlas.run.encoding import Encoder
+from headatlas.run.generation import (
+    FORWARD_TOKENS,
+    answer,
+    chunks_by_length,
+    cut,
+    generate,
+    line_ends,
+    with_generated_answers,
+)
 from headatlas.suites.suite import SPLITS
 from tests import tiny
+from tests.run.contexts import run_context
+from tests.run.reference import encoded, greedy
+from tests.run.test_encoding import TEMPLATE, with_tokenizer
 
 KINDS = ("llama-grouped", "gpt2", "bloom", "opt", "falcon-grouped", "gemma2", "gpt_neox", "mistral", "phi3")
 PROMPTS = (
@@ -21,27 +31,9 @@ PROMPTS = (
 )
 
 
-@torch.no_grad()
-def greedy(model, ids: list[int], longest: int) -> list[int]:
-    """The plain way: the whole text again for every token, no cache, no padding, nothing but the largest logit."""
-    ends, made = set(_line_ends(model.tokenizer)), []
-    while len(made) < longest:
-        logits = model.module(input_ids=torch.tensor([ids + made]), use_cache=False).logits[0, -1]
-        if not made:
-            logits[sorted(ends)] = -torch.inf
-        made.append(int(logits.argmax()))
-        if made[-1] in ends:
-            break
-    return made
-
-
-def encoded(prompt: str) -> list[int]:
-    return tiny.tokenizer()(prompt)["input_ids"]
-
-
 def without_padding(model, row: list[int]) -> list[int]:
     """A row up to its first end, which is kept."""
-    ends = set(_line_ends(model.tokenizer))
+    ends = set(line_ends(model.tokenizer))
     stop = next((i for i, token in enumerate(row) if token in ends), len(row))
     return row[: stop + 1]
 
@@ -49,10 +41,10 @@ def without_padding(model, row: list[int]) -> list[int]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_cached_and_padded_generation_is_the_plain_greedy_loop(kind):
     model = tiny.model(kind)
-    made = _generate(model, [encoded(prompt) for prompt in PROMPTS], 8)
-    for prompt, row in zip(PROMPTS, made, strict=True):
+    written = generate(model, [encoded(prompt) for prompt in PROMPTS], 8)
+    for prompt, row in zip(PROMPTS, written, strict=True):
         assert without_padding(model, row) == greedy(model, encoded(prompt), 8)
-    assert len({tuple(row) for row in made}) > 1
+    assert len({tuple(row) for row in written}) > 1
 
 
 @pytest.mark.parametrize("kind", ["llama-grouped", "bloom"])
@@ -71,8 +63,8 @@ def test_the_habits_that_come_with_a_model_do_not_change_its_greedy_answer(habit
     model = tiny.model()
     for name, value in habit.items():
         setattr(model.module.generation_config, name, value)
-    made = _generate(model, [encoded(prompt) for prompt in PROMPTS], 12)
-    for prompt, row in zip(PROMPTS, made, strict=True):
+    written = generate(model, [encoded(prompt) for prompt in PROMPTS], 12)
+    for prompt, row in zip(PROMPTS, written, strict=True):
         assert without_padding(model, row) == greedy(model, encoded(prompt), 12)
 
 
@@ -90,10 +82,10 @@ def test_an_answer_never_begins_with_the_end_of_a_line_and_ends_with_it():
     (first,) = encoded(" red")
     model = favouring(line_end)
     model.module.get_output_embeddings().bias[first] = 25.0
-    made = _generate(model, [encoded("the key is"), encoded("two")], 6)
-    for row in made:
+    written = generate(model, [encoded("the key is"), encoded("two")], 6)
+    for row in written:
         assert row[:2] == [first, line_end]
-        assert set(row[1:]) <= {*_line_ends(model.tokenizer)}, "after the end there is only padding"
+        assert set(row[1:]) <= {*line_ends(model.tokenizer)}, "after the end there is only padding"
     assert answer(model, Encoder(model), ["the key is", "two"]) == [" red", " red"]
 
 
@@ -101,12 +93,12 @@ def test_the_end_of_the_text_ends_an_answer_and_is_no_first_token():
     model = favouring(0)
     model.module.get_output_embeddings().bias[encoded(" red")[0]] = 25.0
     assert answer(model, Encoder(model), ["the key is"]) == [" red"]
-    assert 0 in _line_ends(model.tokenizer)
+    assert 0 in line_ends(model.tokenizer)
 
 
 def test_every_token_with_a_line_break_ends_a_line():
     tokens = tiny.tokenizer()
-    ends = set(_line_ends(tokens))
+    ends = set(line_ends(tokens))
     assert ends == {i for i in range(len(tokens)) if "\n" in tokens.decode([i])} | {0}
 
 
@@ -165,51 +157,90 @@ def test_a_prompt_that_leaves_no_room_is_refused_with_its_beginning():
 
 def test_prompts_of_like_length_are_run_together_within_a_limit():
     lengths = [5, 900, 7, 400, 6, 2000, 380]
-    chunks = list(_chunks(lengths))
+    chunks = list(chunks_by_length(lengths))
     assert sorted(i for chunk in chunks for i in chunk) == list(range(7))
     assert all(len(chunk) * max(lengths[i] for i in chunk) <= FORWARD_TOKENS or len(chunk) == 1 for chunk in chunks)
     assert len(chunks) < 7
     joined = [lengths[i] for chunk in chunks for i in chunk]
     assert joined == sorted(joined)
-    assert list(_chunks([])) == []
+    assert list(chunks_by_length([])) == []
 
 
-# Own answers in the place of the reference ones
+# Generated answers instead of the reference ones
 
 
-def job(folder, model, suite=None) -> Work:
-    return Work(model, (suite or tiny.suite()).split(), Runner(folder, tiny.Listener()), Encoder(model))
-
-
-def test_own_answers_stand_in_for_the_reference_ones(tmp_path):
+def test_generated_answers_stand_in_for_the_reference_ones(tmp_path):
     model = tiny.model()
-    before = job(tmp_path, model)
-    after = with_own_answers(before, longest=5)
+    before = run_context(tmp_path, model)
+    after = with_generated_answers(before, longest=5)
     changed = 0
     for task in before.tasks:
         for split in SPLITS:
-            own = {example.id: example for example in after.examples(task, split)}
+            answered = {example.id: example for example in after.examples(task, split)}
             for example in before.examples(task, split):
                 written = cut(
                     tiny.tokenizer().decode(greedy(model, encoded(example.prompt), 5), skip_special_tokens=True)
                 )
                 if not written.strip():
-                    assert example.id not in own
+                    assert example.id not in answered
                     continue
-                assert own[example.id] == example.model_copy(update={"answer": written, "distractors": ()})
+                assert answered[example.id] == example.model_copy(update={"answer": written, "distractors": ()})
                 changed += written != example.answer
     assert changed > 10
-    assert before.examples("Colours", "fit")[0].distractors, "the work that was given stays as it was"
+    assert before.examples("Colours", "fit")[0].distractors, "the context that was given stays as it was"
 
 
-def test_own_answers_are_written_once(tmp_path):
-    first = with_own_answers(job(tmp_path, tiny.model()), longest=5)
-    again = job(tmp_path, tiny.model())
-    second = with_own_answers(again, longest=5)
+def test_answers_are_generated_once(tmp_path):
+    first = with_generated_answers(run_context(tmp_path), longest=5)
+    again = run_context(tmp_path)
+    second = with_generated_answers(again, longest=5)
     assert not again.runner.computed
     assert {s: first.splits[s].examples for s in SPLITS} == {s: second.splits[s].examples for s in SPLITS}
-    with_own_answers(again, longest=4)
+    with_generated_answers(again, longest=4)
     assert again.runner.computed
+
+
+def answers_of(context) -> list[str]:
+    answered = with_generated_answers(context, longest=5)
+    return [example.answer for split in SPLITS for example in answered.splits[split].examples]
+
+
+def test_cells_of_answers_follow_what_is_fed_and_not_the_text_of_the_prompts(tmp_path):
+    """The same prompts through a chat template, and through another one, are other token ids and other answers."""
+    other_template = "{% for m in messages %}{{ m.content }} and{% endfor %} the"
+    plain = answers_of(run_context(tmp_path))
+    answers = [plain]
+    for template in (TEMPLATE, other_template):
+        context = run_context(tmp_path, with_tokenizer(template), chat=True)
+        answers.append(answers_of(context))
+        assert context.runner.computed and not context.runner.reused
+        alone = run_context(tmp_path / "alone", with_tokenizer(template), chat=True)
+        assert answers[-1] == answers_of(alone), "a folder with answers to other ids changes nothing"
+        again = run_context(tmp_path, with_tokenizer(template), chat=True)
+        assert answers_of(again) == answers[-1] and not again.runner.computed
+    assert len({tuple(texts) for texts in answers}) == 3
+    back = run_context(tmp_path)
+    assert answers_of(back) == plain and not back.runner.computed
+
+
+def test_cells_of_answers_follow_the_tokenizer_that_turns_ids_into_text(tmp_path):
+    """Another decoder leaves the ids that are fed as they are, and writes other texts."""
+    answers_of(run_context(tmp_path))
+    model = with_tokenizer()
+    model.tokenizer.backend_tokenizer.decoder = decoders.Sequence([decoders.ByteLevel(), decoders.Replace("e", "E")])
+    context = run_context(tmp_path, model)
+    answers = answers_of(context)
+    assert context.runner.computed and not context.runner.reused
+    assert any("E" in text for text in answers) and not any("e" in text for text in answers)
+
+
+def test_cells_of_answers_follow_the_token_that_ends_a_text(tmp_path):
+    before = answers_of(run_context(tmp_path))
+    model = with_tokenizer()
+    model.tokenizer.eos_token = model.tokenizer.convert_ids_to_tokens(encoded(before[0])[1])
+    context = run_context(tmp_path, model)
+    assert answers_of(context) != before
+    assert context.runner.computed and not context.runner.reused
 
 
 def test_blank_answers_are_left_out_and_counted(tmp_path):
@@ -219,21 +250,21 @@ def test_blank_answers_are_left_out_and_counted(tmp_path):
     with torch.no_grad():
         unembedding[encoded(" ")[0], :16] = unembedding[encoded(" red")[0], :16]
         unembedding[encoded(" red")[0], :16] = 0
-    before = job(tmp_path, model, tiny.copying())
-    after = with_own_answers(before, longest=2)
+    before = run_context(tmp_path, model, tiny.copying())
+    after = with_generated_answers(before, longest=2)
     blank = [e.id for split in SPLITS for e in before.splits[split].examples if e.answer == " red"]
-    kept = {e.id for split in SPLITS for e in after.splits[split].examples}
-    assert kept == {e.id for e in tiny.copying().examples} - set(blank)
+    answered = {e.id for split in SPLITS for e in after.splits[split].examples}
+    assert answered == {e.id for e in tiny.copying().examples} - set(blank)
     assert before.runner.reporter.said == [f"{len(blank)} examples are left out: the model answers them with nothing."]
 
 
-def test_a_model_that_says_nothing_cannot_be_read_from_its_own_answers(tmp_path):
+def test_a_model_that_says_nothing_cannot_be_read_from_generated_answers(tmp_path):
     model = favouring(encoded(" ")[0])
     with pytest.raises(HeadAtlasError, match="answers nothing to almost all examples of 'Colours' in the 'fit' split"):
-        with_own_answers(job(tmp_path, model), longest=3)
+        with_generated_answers(run_context(tmp_path, model), longest=3)
 
 
 def test_a_null_character_in_an_answer_does_no_harm(tmp_path):
     model = favouring(encoded("\0")[0])
-    found = with_own_answers(job(tmp_path, model), longest=2)
-    assert found.examples("Colours", "fit")[0].answer == "\0\0"
+    answered = with_generated_answers(run_context(tmp_path, model), longest=2)
+    assert answered.examples("Colours", "fit")[0].answer == "\0\0"

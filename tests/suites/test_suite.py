@@ -1,12 +1,11 @@
 import itertools
+from dataclasses import replace
 
 import pytest
 
 from headatlas.errors import HeadAtlasError
-from headatlas.suites import load_suite
 from headatlas.suites.example import Example
-from headatlas.suites.jsonl import read_jsonl
-from headatlas.suites.suite import SHARES, SPLITS, Suite, to_jsonl
+from headatlas.suites.suite import SHARES, SPLITS, Knowledge, Suite
 from tests import tiny
 
 
@@ -26,8 +25,8 @@ def test_splits_never_share_a_group_and_keep_their_shares():
     groups = [f"g{i}" for i in range(60) for _ in range(1 + i % 5)]
     suite = suite_of(groups, tasks=("a", "b"))
     splits = suite.split()
-    homes = [{example.group for example in splits[split].examples} for split in SPLITS]
-    assert not homes[0] & homes[1] | homes[0] & homes[2] | homes[1] & homes[2]
+    groups_of_split = [{example.group for example in splits[split].examples} for split in SPLITS]
+    assert sum(map(len, groups_of_split)) == len(set.union(*groups_of_split)) == 60
     assert sum(len(splits[split].examples) for split in SPLITS) == len(suite.examples)
     for split in SPLITS:
         for task in ("a", "b"):
@@ -66,54 +65,33 @@ def test_tasks_are_chosen_by_name_without_regard_to_case():
         tiny.suite(tasks=("Math Calculation", "Syntactic Understanding")).only(["math"])
 
 
-def test_a_suite_survives_its_file(tmp_path):
-    path = tmp_path / "tiny.jsonl"
-    path.write_text(to_jsonl(tiny.suite().examples))
-    assert read_jsonl(path) == tiny.suite()
-    assert load_suite(path).fingerprint == tiny.suite().fingerprint
+KNOWLEDGE = Knowledge(low_level=("a",), high_level=("b",), showcase=("b", "elsewhere"))
 
 
-GOOD = '{"id": "1", "task": "t", "prompt": "p", "answer": " a", "group": "g"}'
+def test_nothing_is_known_about_the_tasks_unless_it_is_said():
+    assert suite_of(["g"]).knowledge == Knowledge((), (), (), (), ())
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "holds no examples"),
-        ("\n\n", "holds no examples"),
-        (GOOD + "\n{nonsense", r"bad.jsonl, line 2, field 'example': Invalid JSON"),
-        ("[1, 2]", "line 1, field 'example': "),
-        (GOOD.replace('"answer": " a", ', ""), "line 1, field 'answer': Field required"),
-        (GOOD.replace('" a"', "7"), "line 1, field 'answer': Input should be a valid string"),
-        (GOOD.replace('" a"', '"  "'), "line 1, field 'answer': is blank"),
-        (GOOD.replace('" a"', '""'), "line 1, field 'answer': String should have at least 1 character"),
-        (GOOD.replace('"p"', '"p", "distractors": [" b", "a"]'), "distractors hold the answer ' a'"),
-        (GOOD.replace('"p"', '"p", "distractors": [" b", " b"]'), "field 'distractors': holds the same option twice"),
-        (GOOD.replace('"p"', '"p", "counterfactual": {"prompt": "q"}'), "'counterfactual.answer': Field required"),
-        (GOOD.replace('"p"', '"p", "counterfactual": {"prompt": "q", "answer": " a"}'), "has the same answer"),
-        (GOOD.replace('"p"', '"p", "promt": "q"'), "field 'promt': Extra inputs are not permitted"),
-        (GOOD + "\n\n" + GOOD, r"line 3, field 'id': '1' was already used on line 1"),
-    ],
-)  # fmt: skip
-def test_a_bad_line_is_refused_with_file_line_field_and_reason(tmp_path, text, message):
-    path = tmp_path / "bad.jsonl"
-    path.write_text(text)
-    with pytest.raises(HeadAtlasError, match=message) as error:
-        read_jsonl(path)
-    assert str(path) in str(error.value)
+def test_every_part_of_a_suite_keeps_what_is_known_about_its_tasks():
+    suite = replace(suite_of([f"g{i}" for i in range(9)], tasks=("a", "b")), knowledge=KNOWLEDGE)
+    parts = [suite.only(["a"]), suite.keep(lambda example: example.group == "g0"), suite.limit(2)]
+    parts += suite.split().values()
+    assert [len(part.examples) for part in parts[:3]] == [9, 2, 4]
+    assert {part.knowledge for part in parts} == {KNOWLEDGE}
+    assert {part.name for part in parts} == {"made"}
 
 
-def test_a_file_that_is_not_text_is_refused(tmp_path):
-    path = tmp_path / "bad.jsonl"
-    path.write_bytes(b'{"id": "\xff\xfe"}')
-    with pytest.raises(HeadAtlasError, match="is not UTF-8 text"):
-        read_jsonl(path)
+def test_the_fingerprint_is_that_of_the_examples_alone():
+    suite = suite_of(["g1", "g2"])
+    assert replace(suite, knowledge=KNOWLEDGE, name="other").fingerprint == suite.fingerprint
+    assert replace(suite, examples=suite.examples[::-1]).fingerprint != suite.fingerprint
+    changed = (suite.examples[0].model_copy(update={"group": "g3"}), suite.examples[1])
+    assert replace(suite, examples=changed).fingerprint != suite.fingerprint
 
 
-def test_unknown_suites_offer_what_there_is(tmp_path):
-    with pytest.raises(HeadAtlasError, match=r"Unknown suite 'cognitve'. Did you mean 'cognitive'\?"):
-        load_suite("cognitve")
-    with pytest.raises(HeadAtlasError, match="'chains' has no levels"):
-        load_suite("chains", level=2)
-    with pytest.raises(HeadAtlasError, match="There is no task file"):
-        load_suite(tmp_path / "none.jsonl")
+def test_a_suite_without_examples_or_with_one_id_twice_is_refused():
+    with pytest.raises(HeadAtlasError, match="Suite 'empty' has no examples"):
+        Suite("empty", ())
+    example = suite_of(["g"]).examples[0]
+    with pytest.raises(HeadAtlasError, match="Suite 'twice' uses the id '0' more than once"):
+        Suite("twice", (example, example))

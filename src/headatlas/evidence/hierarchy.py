@@ -17,6 +17,7 @@ from headatlas.atlas.records import Evidence
 from headatlas.evidence.base import EvidenceTest
 from headatlas.evidence.chain_steps import Steps, take_apart
 from headatlas.evidence.choice import INTACT, Heads
+from headatlas.run.cells import CellKind
 from headatlas.run.outcomes import Outcome
 from headatlas.stats import Array, bootstrap_mean
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 Planned = tuple[str, str, int | None, Heads]  # low-level function, control, draw, the heads that are removed
 
+WALK = CellKind("hierarchy", 2)
 STEP_TOKENS = 16  # of the model's answer to a step
 
 
@@ -119,13 +121,12 @@ def _baseline(trial: Trial, lows: Sequence[str]) -> Tensor | None:
 
 
 def _cell(trial: Trial, steps: Steps, sets: Sequence[Heads], baseline: Tensor | None, lows: Sequence[str]) -> Cell:
-    from headatlas.run.cells import CellKind
     from headatlas.run.interventions import gates_without
 
     context, encoder = trial.context, trial.context.encoder
     gates = gates_without(context.model.shape, list(sets))
     return context.cell(
-        CellKind("hierarchy", 2),
+        WALK,
         lambda: walk(trial, steps, gates, baseline),
         sum(len(encoder.ids(example.prompt)) for example in steps.examples) * len(sets),
         options=[[option.tokens for option in encoder.encode(example)] for example in steps.examples],

@@ -58,12 +58,13 @@ class Keep(EvidenceTest):
                     f"{task}: the model loses almost nothing without any head, so no recovered fraction is given."
                 )
                 continue
-            rows += self._fractions(task, plan, outcome.logprob, groups, len(every))
+            rows += self.fractions(task, plan, outcome.logprob, groups, len(every))
         return rows
 
-    def _fractions(
+    def fractions(
         self, task: str, plan: list[Circuit], logprob: Array, groups: list[str], heads: int
     ) -> Iterator[Evidence]:
+        """Fractions and areas from log-probabilities [circuit, example]; the plan begins with all heads, then none."""
         weights = resamples(groups)
         resampled = (weights / weights.sum(1, keepdims=True)) @ logprob.T  # [draw, circuit]
 

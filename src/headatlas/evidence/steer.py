@@ -50,7 +50,7 @@ class Steer(EvidenceTest):
     )
 
     def run(self, trial: Trial) -> list[Evidence]:
-        directions = _directions(trial)
+        directions = steering_directions(trial)
         strengths = _strengths(trial, directions)
         pushes = {task: [np.float32(strengths[task]) * direction] for task, direction in directions.items()}
         steered = {task: [("steer", alpha)] for task, alpha in strengths.items()}
@@ -90,7 +90,7 @@ def _flat(plan: Mapping[str, Mapping[str, Sequence[Any]]]) -> dict[str, list[Any
     }
 
 
-def _directions(trial: Trial) -> dict[str, Array32]:
+def steering_directions(trial: Trial) -> dict[str, Array32]:
     """Per task: sigma * theta / |theta| of its top heads, [layer, head, head_dim], zero for all others."""
     from headatlas.methods.probe.features import collect
     from headatlas.methods.probe.reading import Reading

@@ -13,6 +13,7 @@ from headatlas.atlas.records import Head
 from headatlas.errors import UsageError
 from headatlas.methods.attribute import Attribute
 from headatlas.methods.base import Measured, Method, effect_map
+from headatlas.run.cells import CellKind
 from headatlas.run.settings import check_baseline
 from headatlas.stats import Array
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from headatlas.run.cells import Cell
     from headatlas.run.context import RunContext
 
+ABLATION = CellKind("ablation")
 SPLIT = "choose"
 
 
@@ -61,7 +63,7 @@ class Ablate(Method):
         heads = self.nominate(context)
         # Only resampling draws anything. Its draws are averaged for every example: less noise, the same observations.
         seeds = range(self.seeds if self.baseline == "resample" else 1)
-        draws = [self._effects(context, heads, seed) for seed in seeds]
+        draws = [self.effects(context, heads, seed) for seed in seeds]
         return Measured(
             [
                 effect_map(
@@ -87,10 +89,9 @@ class Ablate(Method):
             nominated[task] = [context.heads[i] for i in sorted([*order[:count], *others])]
         return nominated
 
-    def _effects(self, context: RunContext, heads: dict[str, list[Head]], seed: int) -> dict[str, Array]:
-        """Per task, the effects of its heads [example, head]."""
+    def effects(self, context: RunContext, heads: dict[str, list[Head]], seed: int) -> dict[str, Array]:
+        """Per task, the effects of its `heads` on every example [example, head], with one draw of the baseline."""
         from headatlas.run.baselines import Baselines
-        from headatlas.run.cells import CellKind
         from headatlas.run.interventions import ablate_each
 
         model, baselines = context.model, Baselines(self.baseline, context, seed)
@@ -98,7 +99,7 @@ class Ablate(Method):
         def cell(task: str, batch: Batch) -> Cell:
             depth = sum(model.n_layers - layer for layer, _ in heads[task]) / model.n_layers
             return context.cell(
-                CellKind("ablation"),
+                ABLATION,
                 lambda: {"effects": ablate_each(model, batch, heads[task], baselines.for_batch(task, batch))},
                 batch.ids.numel() * (1 + depth),
                 batch=batch.key,

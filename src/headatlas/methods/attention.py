@@ -15,6 +15,7 @@ import numpy as np
 from headatlas.atlas.declarations import Measure, MethodInfo
 from headatlas.atlas.records import Diagnostic
 from headatlas.methods.base import Measured, Method
+from headatlas.run.cells import CellKind
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from headatlas.run.cells import Cell, Result
     from headatlas.run.context import RunContext
 
+ATTENTION = CellKind("attention")
 TARGETS = {
     "first": "the first token",
     "previous": "the token before",
@@ -89,10 +91,7 @@ def _repeated(rows: list[tuple[int, ...]], context: int) -> list[tuple[tuple[int
 
 
 def _cell(context: RunContext, row: tuple[int, ...], gap: int | None) -> Cell:
-    from headatlas.run.cells import CellKind
-
-    kind = CellKind("attention")
-    return context.cell(kind, lambda: _shares(context, row, gap), len(row), tokens=list(row), gap=gap)
+    return context.cell(ATTENTION, lambda: _shares(context, row, gap), len(row), tokens=list(row), gap=gap)
 
 
 def _shares(context: RunContext, row: tuple[int, ...], gap: int | None) -> Result:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from headatlas.atlas.declarations import Measure, MethodInfo
 from headatlas.methods.base import Measured, Method, effect_map
+from headatlas.run.cells import CellKind
 from headatlas.run.settings import check_baseline
 from headatlas.stats import Array
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from headatlas.run.cells import Cell
     from headatlas.run.context import RunContext
 
+ATTRIBUTION = CellKind("attribution")
 SPLIT = "fit"
 
 
@@ -55,14 +57,13 @@ class Attribute(Method):
     def effects(self, context: RunContext) -> dict[str, Array]:
         """Per task, per example: the estimated effect of each head [example, layer * head]."""
         from headatlas.run.baselines import Baselines
-        from headatlas.run.cells import CellKind
         from headatlas.run.interventions import gate_gradient
 
         baselines = Baselines(self.baseline, context)
 
         def cell(task: str, batch: Batch) -> Cell:
             return context.cell(
-                CellKind("attribution"),
+                ATTRIBUTION,
                 lambda: {"effects": gate_gradient(context.model, batch, baselines.for_batch(task, batch))},
                 2 * batch.ids.numel(),  # the backward through frozen weights costs about as much as the forward
                 batch=batch.key,

@@ -1,7 +1,8 @@
 """What the values of a map would be without their noise.
 
-A map is its effects plus noise of known size. Comparing shapes with permuted *values* would call it a finding that late
-heads are measured less precisely. So the nulls permute *effects*, and put every head's own noise back afterwards.
+A map is its effects plus noise of known size. Comparing shapes with permuted *values* would make a finding of
+late heads being measured less precisely. So the nulls permute *effects*, and put the noise of every head back
+afterwards.
 
 Effects are drawn from their posterior under a prior that is learned from the map itself: zero, or a normal distribution
 with one of a series of widths, with weights fitted by EM (adaptive shrinkage; Stephens, Biostatistics 2017). A map of

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
 
 FEWEST_HEADS = 8  # below that no shape is tested
-FEWEST_DRAWS = 20  # fewer cannot reach a p-value of 0.05
+FEWEST_DRAWS = 20  # one draw in 20 is a p-value of LEVEL
 
 
 def find_patterns(

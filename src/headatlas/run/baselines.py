@@ -37,8 +37,12 @@ class Baselines:
 
     def inputs(self, task: str) -> dict[str, object]:
         """What the baseline of a task depends on, for the inputs of cells that use it."""
-        source = [] if self.kind == "zero" else [batch.key for batch in self.context.batches(task, "fit")]
-        return {"kind": self.kind, "source": source} | ({"seed": self.seed} if self.kind == "resample" else {})
+        if self.kind == "zero":
+            return {"kind": "zero"}
+        if self.kind == "mean":  # the key of the mean knows its examples and the version of its computation
+            return {"kind": "mean", "cell": self._mean_cell(task).key}
+        donors = [batch.key for batch in self.context.batches(task, "fit")]
+        return {"kind": "resample", "donors": donors, "seed": self.seed}
 
     def for_batch(self, task: str, batch: Batch) -> Baseline | None:
         """What replaces z in this batch: None for zero, [layer, head, head_dim], or {layer: z of other examples}."""

@@ -37,11 +37,13 @@ class Encoder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of all that turns text into tokens and back: the tokenizer, and the chat template if it is used."""
+        """A hash of all that turns text into tokens and back: the tokenizer, its special tokens (generation ends with
+        one and leaves them out of the text), and the chat template if it is used."""
         backend = getattr(self.tokenizer, "backend_tokenizer", None)
         rules = backend.to_str() if backend is not None else json.dumps(self.tokenizer.get_vocab(), sort_keys=True)
         template = str(self.tokenizer.chat_template) if self.chat else ""
-        return hashlib.sha256(f"{rules}\0{template}\0{self._begin}".encode()).hexdigest()[:16]
+        special = [self.tokenizer.eos_token_id, sorted(self.tokenizer.all_special_ids), self._begin]
+        return hashlib.sha256(f"{rules}\0{template}\0{special}".encode()).hexdigest()[:16]
 
     def ids(self, text: str) -> list[int]:
         if self.chat:  # the template has written the special tokens

@@ -49,10 +49,10 @@ def answer(
                 f"{model.context}. Shorten it: {prompt[:60]!r}"
             )
     answers = [""] * len(prompts)
-    for chunk in _chunks([len(ids) for ids in fed]):
+    for chunk in chunks_by_length([len(ids) for ids in fed]):
         masked = nullcontext() if gates is None else model.gate(gates[chunk], baseline)
         with torch.inference_mode(), masked:
-            written = _generate(model, [fed[i] for i in chunk], longest)
+            written = generate(model, [fed[i] for i in chunk], longest)
         for i, ids in zip(chunk, written, strict=True):
             answers[i] = cut(encoder.tokenizer.decode(ids, skip_special_tokens=True))
     return answers
@@ -64,7 +64,7 @@ def cut(text: str) -> str:
     return (" " if body != text else "") + END.split(body, maxsplit=1)[0] if body else ""
 
 
-def _chunks(lengths: Sequence[int]) -> Iterator[list[int]]:
+def chunks_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Prompts of similar length together, at most FORWARD_TOKENS of them (or one)."""
     chunk: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: (lengths[i], i)):
@@ -76,8 +76,11 @@ def _chunks(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield chunk
 
 
-def _generate(model: HeadModel, prompts: Sequence[Sequence[int]], longest: int) -> list[list[int]]:
-    """New token ids of each row. Rows are padded on the left and the padding is masked, so that all end together."""
+def generate(model: HeadModel, prompts: Sequence[Sequence[int]], longest: int) -> list[list[int]]:
+    """New token ids for prompts of token ids, at most `longest` for each, without a cut at the end of the answer.
+
+    Rows are padded on the left and the padding is masked, so that all prompts end together.
+    """
     from transformers import GenerationConfig
 
     width = max(map(len, prompts))
@@ -86,7 +89,7 @@ def _generate(model: HeadModel, prompts: Sequence[Sequence[int]], longest: int) 
     for row, prompt in enumerate(prompts):
         ids[row, width - len(prompt) :] = torch.tensor(prompt)
         mask[row, width - len(prompt) :] = 1
-    ends = list(_line_ends(model.tokenizer))
+    ends = list(line_ends(model.tokenizer))
     greedy = GenerationConfig(
         max_new_tokens=longest,
         do_sample=False,
@@ -106,7 +109,7 @@ def _generate(model: HeadModel, prompts: Sequence[Sequence[int]], longest: int) 
 
 
 @lru_cache(maxsize=8)
-def _line_ends(tokenizer: Any) -> tuple[int, ...]:
+def line_ends(tokenizer: Any) -> tuple[int, ...]:
     """Tokens after which nothing more is generated: the end of the text, and all that hold a line break."""
     texts = tokenizer.batch_decode([[i] for i in range(len(tokenizer))])
     ends = {i for i, text in enumerate(texts) if "\n" in text}

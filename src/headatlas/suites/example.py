@@ -17,8 +17,9 @@ class Twin(BaseModel):
 class Example(BaseModel):
     """One line of a task file.
 
-    `prompt + answer` is the text, so the answer carries its own leading space. `group` is what must not cross a
-    split and what intervals are clustered by (a fact, a word set, a source question); `template` is the wording.
+    `prompt + answer` is the text, so the answer carries its own leading space. `group` is what must not cross a split
+    and what intervals are clustered by (a fact, a word set, a source question); `template` names the wording. A step of
+    a chain has the name of its `chain` and its number, `step`, which starts at 0.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -46,15 +47,15 @@ class Example(BaseModel):
     @classmethod
     def _distinct(cls, distractors: tuple[str, ...]) -> tuple[str, ...]:
         if any(not text.strip() for text in distractors):
-            raise ValueError("holds a blank option")
+            raise ValueError("contains a blank option")
         if len({text.strip() for text in distractors}) < len(distractors):
-            raise ValueError("holds the same option twice")
+            raise ValueError("contains the same option twice")
         return distractors
 
     @model_validator(mode="after")
     def _answers_differ(self) -> Example:
         if self.answer.strip() in {text.strip() for text in self.distractors}:
-            raise ValueError(f"distractors hold the answer {self.answer!r}")
+            raise ValueError(f"distractors contain the answer {self.answer!r}")
         if self.counterfactual and self.counterfactual.answer.strip() == self.answer.strip():
-            raise ValueError(f"counterfactual has the same answer {self.answer!r}")
+            raise ValueError(f"counterfactual has the same answer {self.answer!r}; it must have another")
         return self

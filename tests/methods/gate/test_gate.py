@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from headatlas.atlas.reading import write_diagnostics, write_scores
 from safetensors.numpy import load_file
 
-from headatlas.atlas.reading import write_diagnostics, write_scores
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.methods.gate import cells as gate_cells
 from headatlas.methods.gate.gate import MASKS, STAGES, Gate, check_stage

@@ -5,6 +5,7 @@ import pytest
 
 from headatlas.errors import HeadAtlasError
 from headatlas.suites.chains.chain import chain_examples
+from headatlas.suites.cognitive import KNOWLEDGE
 from headatlas.suites.importers.cogqa import Fault, draw_distractors, read_cogqa
 from headatlas.suites.jsonl import read_jsonl
 from headatlas.suites.suite import to_jsonl
@@ -17,7 +18,7 @@ def step(question, answer, label="Retrieval", **more):
 
 
 def record(i, *steps):
-    """A question about a basket, with two steps of its own if none are given."""
+    """A question about a basket, with two default steps if none are given."""
     fruit = FRUITS[i % len(FRUITS)]
     default = (step(f"Which fruit lies in basket {i}?", fruit), step("How many?", f"{i} pieces", "Math Calculation"))
     return {"question": f"What is in basket {i}?", "answer": fruit, "generated": list(steps or default)}
@@ -44,7 +45,9 @@ def test_chains_keep_their_steps_in_order_and_become_a_task_file(tmp_path):
     assert examples[0].group == examples[1].group != examples[2].group
     path = tmp_path / "tasks.jsonl"
     path.write_text(to_jsonl(examples))
-    assert list(read_jsonl(path).examples) == examples
+    suite = read_jsonl(path)
+    assert list(suite.examples) == examples
+    assert suite.knowledge == KNOWLEDGE
 
 
 def test_wrong_options_are_other_answers_of_the_function_and_depend_only_on_the_seed(tmp_path):
@@ -76,15 +79,15 @@ def test_a_frequent_answer_is_drawn_often():
 
 
 def test_given_options_are_kept_and_faulty_ones_named(tmp_path):
-    own = step("Which?", "red", distractors=["blue", "green"])
-    holding = step("Which one?", "red", distractors=["blue", "Red."])
+    good = step("Which?", "red", distractors=["blue", "green"])
+    with_answer = step("Which one?", "red", distractors=["blue", "Red."])
     double = step("Which two?", "red", distractors=["blue", "blue "])
     blank = step("Which none?", "red", distractors=[" "])
-    chains, report = read(tmp_path, [record(0, own, holding, double, blank)])
+    chains, report = read(tmp_path, [record(0, good, with_answer, double, blank)])
     assert chains[0].steps[0].distractors == ("blue", "green")
     assert report.bad_steps == [
-        Fault(0, 1, "distractors hold the answer 'red'"),
-        Fault(0, 2, "distractors hold the same option twice"),
+        Fault(0, 1, "distractors contain the answer 'red'"),
+        Fault(0, 2, "distractors contain the same option twice"),
         Fault(0, 3, "distractors is blank"),
     ]
 
@@ -100,8 +103,8 @@ def test_labels_are_folded_and_strays_dropped_with_a_count(tmp_path):
     assert report.dropped_labels == {"Guess": 2}
     assert report.shortened == ["cogqa-00000", "cogqa-00001"]
     assert report.lines()[1:3] == [
-        "Steps left out because their label is no function: Guess 2.",
-        "2 chains miss a step.",
+        "Steps left out because no function has their label: Guess 2.",
+        "Chains from which steps were left out: 2.",
     ]
 
 
@@ -110,8 +113,8 @@ def test_the_same_question_shares_a_group_and_is_reported(tmp_path):
     chains, report = read(tmp_path, [record(0), record(1), again])
     assert chains[0].group == chains[2].group != chains[1].group
     assert chains[0].id != chains[2].id
-    assert report.repeated_questions == [Fault(2, None, "asks the question of [0]")]
-    # The other wording of the same question is no source of wrong options.
+    assert report.repeated_questions == [Fault(2, None, "asks the question of [0] again")]
+    # Wrong options never come from another wording of the same question.
     assert chains[0].steps[0].distractors == ("grape",)
     assert "[0].generated[0]: 1 wrong options were found among the other answers of Retrieval" in map(
         str, report.few_options
@@ -169,7 +172,7 @@ def test_line_breaks_that_were_escaped_twice_are_mended(tmp_path):
     ("text", "message"),
     [
         ('[{"question": ', r"baskets.json is not JSON: .* A CogQA file is a JSON list of \{question"),
-        ('{"question": "Why?"}', "baskets.json holds an object, not a list"),
+        ('{"question": "Why?"}', "baskets.json contains an object, not a list"),
         ("[" * 100_000, "baskets.json is not JSON"),
     ],
 )

@@ -29,7 +29,7 @@ from headatlas.run.cells import CellKind
 from headatlas.run.context import RunContext
 from headatlas.stats import Summary, bootstrap_mean
 
-FIT = CellKind("contrast fit", 2)
+FIT = CellKind("contrast fit", 3)
 STAGE = "contrast"
 
 
@@ -119,16 +119,18 @@ class ContrastLoss:
         likelihood, keep_gradient = nll_and_gradient(
             self.model, keep, gates, lambda sums: sums.sum(1) / len(keep.targets), self.checkpoint
         )
+        ceiling = self.ceiling  # measured here, because inside `nll_and_gradient` the model is gated
         missing, forget_gradient = nll_and_gradient(
-            self.model, forget, gates, lambda sums: self._missing(sums, forget).mean(1), self.checkpoint
+            self.model, forget, gates, lambda sums: _missing(sums, forget, ceiling).mean(1), self.checkpoint
         )
         return likelihood + missing, keep_gradient + forget_gradient
 
     @torch.no_grad()
     def held(self, gates: Tensor) -> Tensor:
-        missing = torch.cat([self._missing(nll(self.model, batch, gates), batch) for batch in self.held_forget], 1)
-        return mean_nll(self.model, self.held_keep, gates) + missing.mean(1)
+        below = [_missing(nll(self.model, batch, gates), batch, self.ceiling) for batch in self.held_forget]
+        return mean_nll(self.model, self.held_keep, gates) + torch.cat(below, 1).mean(1)
 
-    def _missing(self, sums: Tensor, batch: Batch) -> Tensor:
-        """How far each answer [fit, example] is below the ceiling."""
-        return (self.ceiling - sums / token_counts(batch)).clamp(min=0)
+
+def _missing(sums: Tensor, batch: Batch, ceiling: float) -> Tensor:
+    """How far each answer [fit, example] is below the ceiling."""
+    return (ceiling - sums / token_counts(batch)).clamp(min=0)

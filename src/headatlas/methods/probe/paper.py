@@ -71,16 +71,21 @@ def _importance(data: ProbeData, labelling: Labelling, result: Result) -> np.nda
 
 
 def _compute(data: ProbeData, labelling: Labelling, seed: int) -> Result:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        probe = _trained(data, labelling)
+    probe = train(data, labelling, seed)
     contributions = contributions_of(probe, data.features["choose"], torch.from_numpy(labelling.choose))
     with torch.no_grad():
         logits = probe(data.features["evaluate"])
     return {"contributions": contributions.double().numpy(), "logits": logits.double().numpy()}
 
 
-def _trained(data: ProbeData, labelling: Labelling) -> PaperProbe:
+def train(data: ProbeData, labelling: Labelling, seed: int) -> PaperProbe:
+    """A probe of the used `fit` examples, a function of the seed; the generator of torch is left as it was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return _descend(data, labelling)
+
+
+def _descend(data: ProbeData, labelling: Labelling) -> PaperProbe:
     """AdamW on the cross-entropy of `fit`; the weights that did best on `choose`."""
     used = torch.from_numpy(np.flatnonzero(labelling.used))
     x, y = data.features["fit"], torch.from_numpy(labelling.fit)

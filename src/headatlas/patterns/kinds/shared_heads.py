@@ -33,10 +33,8 @@ def shared_heads(comparison: TaskComparison) -> list[Statement]:
     which = (
         "heads above the null" if tested else f"of the {percent(LARGEST_SHARE, 0)} of heads with the largest effects"
     )
-    numbers = (
-        f"two of the {tasks} tasks have on average {decimal(observed, 1)} {which} in common, {decimal(expected, 1)} "
-        "expected"
-    )
+    who = "the two tasks have" if tasks == 2 else f"two of the {tasks} tasks have on average"
+    numbers = f"{who} {decimal(observed, 1)} {which} in common, {decimal(expected, 1)} expected"
     if heads:
         where = "all" if fewest_tasks == tasks else f"{fewest_tasks} or more"
         numbers += f"; in {where} of the tasks: {head_list(heads, 8)}"

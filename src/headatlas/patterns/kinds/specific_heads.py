@@ -34,25 +34,26 @@ def _of_task(comparison: TaskComparison, i: int, size: Array, error: Array) -> S
     """
     nulls, task_map = comparison.nulls[i], comparison.maps[i]
     others = [j for j in range(len(comparison.maps)) if j != i]
-    df = min(each.df for each in comparison.maps)
+    df = min(other.df for other in comparison.maps)
     t = ((size[i] - size[others]) / np.hypot(error[i], error[others])).min(axis=0)
     p = np.where((t > 0) & task_map.above_null, 2 * stats.t.sf(t, df), 1.0)
     any_head_p = min(1.0, float(p.min()) * len(p))
-    lead = np.where(task_map.above_null, size[i] - size[others].max(axis=0), -np.inf)
-    order = np.argsort(-lead, kind="stable")
+    lead = size[i] - size[others].max(axis=0)
+    order = np.argsort(np.where(task_map.above_null, -lead, np.inf), kind="stable")
     heads = task_map.heads_at(order[(p * len(p) * len(comparison.maps) < LEVEL)[order]])
     observed, draws = exact_score(any_head_p, nulls.draws, nulls.rng)
     first = order[0]
-    rest = "the other task" if len(others) == 1 else f"each of the {len(others)} other tasks"
+    each = "the other task" if len(others) == 1 else f"each of the {len(others)} others"
+    any_other = "the other task" if len(others) == 1 else "any other task"
     numbers = (
         f"{head_name(task_map.layer[first], task_map.head[first])} has {decimal(size[i, first], 1)} times the typical "
-        f"effect of {task_map.task}, and at most {decimal(size[others, first].max(), 1)} times that of {rest}"
+        f"effect for {task_map.task}, and at most {decimal(size[others, first].max(), 1)} times for {any_other}"
     )
     return Statement(
         comparison.tasks_from(i),
-        f"{task_map.task} has {count(len(heads), 'head')} with a larger effect than in {rest}: {head_list(heads)}; "
+        f"{task_map.task} has {count(len(heads), 'head')} with a larger effect than in {each}: {head_list(heads)}; "
         f"{numbers}.",
-        f"{task_map.task} has no head shown to have a larger effect than in {rest}; the nearest: {numbers}.",
+        f"{task_map.task} has no head shown to have a larger effect than in {each}; the nearest: {numbers}.",
         value=len(heads),
         effect=float(lead[first]),
         observed=observed,

@@ -33,8 +33,8 @@ def density(comparison: TaskComparison) -> list[Statement]:
         difference, draws = float(_from_the_rest(shares, i)), _from_the_rest(drawn, i)
         how = "denser" if difference > 0 else "less dense"
         numbers = (
-            f"{percent(shares[i])} of its heads have effects larger than {significant(large, 2)} (a tenth of all "
-            f"have), against {percent(shares[i] - difference)} for {rest}"
+            f"{percent(shares[i])} of its heads have effects larger than {significant(large, 2)} (10 % of all "
+            f"heads and tasks do), against {percent(shares[i] - difference)} for {rest}"
         )
         statements.append(
             Statement(

@@ -92,9 +92,9 @@ def _text(suite: Suite, seed: int) -> Iterator[Check]:
         verdict: Verdict = "bad" if baseline.accuracy >= NO_ROOM else "warning" if low > limit else "good"
         note = (
             f"A {classifier} classifier that sees only the text names the right task for "
-            f"{100 * baseline.accuracy:.1f} % of the examples (95 % interval {100 * low:.1f} to {100 * high:.1f} %; always naming the "
-            f"largest task: {100 * baseline.majority:.1f} %; chance: {100 * baseline.chance:.1f} %). A probe must beat "
-            "this accuracy."
+            f"{100 * baseline.accuracy:.1f} % of the examples (95 % interval {100 * low:.1f} to {100 * high:.1f} %; "
+            f"always naming the largest task: {100 * baseline.majority:.1f} %; chance: {100 * baseline.chance:.1f} %). "
+            "A probe must beat this accuracy."
         )
         yield Check(name, "all", baseline.accuracy, limit, verdict, note)
 

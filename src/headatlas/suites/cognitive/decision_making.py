@@ -1,10 +1,10 @@
 """Decision-making: choose the option that best serves a stated wish, within stated limits.
 
-The options and what is true of them stand in the prompt in random order, but no sentence says which to choose: the
-wish has to be applied to them. Unlike in logical reasoning, the answer is right only because somebody wants something.
+The options and what is true of them are in the prompt in random order, but no sentence says which to choose: the wish
+has to be applied to them. Unlike in logical reasoning, the answer is right only because somebody wants something.
 
-Level 1 is easier in that a wish told by its meaning comes last. A text is a function of what differs between the prompt
-and its twin, so that all else stays the same.
+Level 1 is easier because a wish that is told by its meaning comes last. A text is a function of what differs between
+the prompt and its twin, so that everything else stays the same.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from itertools import product
-from typing import TypeVar
 
 from headatlas.suites.cognitive.decision_situations import AVOIDED, GOODS, NEEDS, THINGS, TRAITS, Goods
 from headatlas.suites.cognitive.drafting import Draft, fill
 from headatlas.suites.example import Example
+from headatlas.suites.phrasing import capital, joined, shuffled
 
 TASK = "Decision-making"
 
@@ -24,8 +24,6 @@ NAMES = (
     "Ben", "Ann", "Sam", "Mia", "Leo", "Eva", "Max", "Kim", "Tim", "Zoe", "Dan", "Joe", "Meg", "Nick", "Jane", "Bob",
 )  # fmt: skip
 QUALITIES = (("big", "small"), ("new", "old"), ("red", "blue"), ("black", "white"))
-
-T = TypeVar("T")
 
 
 def wish(rng: random.Random, level: int, question: bool = False) -> Draft:
@@ -36,7 +34,7 @@ def wish(rng: random.Random, level: int, question: bool = False) -> Draft:
         served = served[:3]
     (want, right), (twin_want, twin), (third_want, third), *_ = rng.sample(served, len(served))
     ann, ben = rng.sample(NAMES, 2)
-    listed = _listed([f"the {option}" for _, option in served], "or")
+    listed = joined([f"the {option}" for _, option in served], "or")
     swap = level == 1 or rng.random() < 0.5
 
     def text(want: str) -> str:
@@ -62,7 +60,7 @@ def wish_not(rng: random.Random, level: int) -> Draft:
     served = rng.sample(need.served, min(len(need.served), 2 + level))
     (want, right), (twin_want, twin), (third_want, _), *_ = rng.sample(served, len(served))
     ann, ben = rng.sample(NAMES, 2)
-    listed = _listed([f"the {option}" for _, option in served], "or")
+    listed = joined([f"the {option}" for _, option in served], "or")
     swap = level == 1 or rng.random() < 0.5
 
     def text(want: str, unwanted: str) -> str:
@@ -79,7 +77,7 @@ def wish_not(rng: random.Random, level: int) -> Draft:
 
 
 def extreme(rng: random.Random, level: int) -> Draft:
-    """The smallest or largest number is best; from level 2 on some options are not to be had."""
+    """The smallest or largest number is best; from level 2 on some options are not available."""
     goods = rng.choice(GOODS)
     size = 2 + level
     numbers = rng.sample(range(2, 10) if level == 1 else range(3, 40), size)
@@ -90,7 +88,7 @@ def extreme(rng: random.Random, level: int) -> Draft:
 
 
 def limit(rng: random.Random, level: int, question: bool = False) -> Draft:
-    """One option keeps within the limit; from level 2 on others do too, but are not to be had."""
+    """One option is within the limit; from level 2 on others are too, but they are not available."""
     goods = rng.choice(GOODS)
     size = 2 + level
     right, *gone = rng.sample(range(size), level)
@@ -115,7 +113,7 @@ def _numbered(
     twins: Sequence[int],
     question: bool = False,
 ) -> Draft:
-    """Options with a number each. In the twin, the answer changes its number with another of `twins`."""
+    """Options with a number each. In the twin, the answer exchanges its number with another of `twins`."""
     options = rng.sample(goods.options, len(numbers))
     twin = rng.choice([i for i in twins if i != right])
     ann = rng.choice(NAMES)
@@ -127,10 +125,10 @@ def _numbered(
         clauses[0] = f"the {options[0]} {verb} {numbers[0]} {unit}"
         if len(options) == 5:  # the hardest level spells all of it out
             clauses = [f"the {option} {verb} {number} {unit}" for option, number in zip(options, numbers, strict=True)]
-        facts = f"{_capital(_listed(clauses, 'and'))}."
+        facts = f"{capital(joined(clauses, 'and'))}."
         if gone:
             are = "is" if len(gone) == 1 else "are"
-            facts += f" {_capital(_listed([f'the {options[i]}' for i in gone], 'and'))} {are} unavailable."
+            facts += f" {capital(joined([f'the {options[i]}' for i in gone], 'and'))} {are} unavailable."
         return _ordered([f"{ann} {wanted}.", facts], swap)
 
     swapped = list(numbers)
@@ -145,13 +143,13 @@ def ranking(rng: random.Random, level: int, question: bool = False) -> Draft:
     size = 2 + level
     liked = rng.sample(goods.options, size)  # best first
     # The answer is the best or the second best; the twin makes the other one right.
-    right, twin = _shuffled(rng, liked[:2])
+    right, twin = shuffled(rng, liked[:2])
     others = rng.sample(liked[2:], max(1, level - 1))
     ann = rng.choice(NAMES)
     downwards = rng.random() < 0.5
     way = "best to worst" if downwards else "worst to best"
     told = ", ".join(liked if downwards else liked[::-1])
-    likes = f"{_capital(way)} for {ann}: {told}."
+    likes = f"{capital(way)} for {ann}: {told}."
     if level == 3:
         likes = f"These are the choices that {ann} has thought about, from {way}: {told}."
     elif not question:
@@ -159,11 +157,11 @@ def ranking(rng: random.Random, level: int, question: bool = False) -> Draft:
     place = rng.randrange(len(others) + 1)
 
     def text(free: str) -> str:
-        there = _listed([*others[:place], free, *others[place:]], "and")
+        there = joined([*others[:place], free, *others[place:]], "and")
         if level == 1:
             return f"{likes} Only {there} are there."
         gone = [o for o in sorted(liked) if o not in (free, *others)]
-        return f"{likes} Today there is no {_listed(gone, 'or')}, and only {there} can be had."
+        return f"{likes} Today there is no {joined(gone, 'or')}, and only {there} can be had."
 
     rest = [o for o in liked if o not in (right, twin)]
     return _draft(rng, (text(right), text(twin)), ann, goods.act, [right, twin, *rest], goods.name, "ranking", question)
@@ -180,7 +178,7 @@ def trait(rng: random.Random, level: int, question: bool = False) -> Draft:
     swap = level == 1 or rng.random() < 0.5
     clauses = [f"the {option} {have}" for option, (_, have) in zip(options, pairs, strict=True)]
     clauses[0] = f"the {options[0]} is {pairs[0][1]}"
-    facts = f"{_capital(_listed(clauses, 'and'))}."
+    facts = f"{capital(joined(clauses, 'and'))}."
 
     def text(goal: str) -> str:
         wanted = f"{ann} wants to {goal}."
@@ -212,12 +210,12 @@ def avoid(rng: random.Random, level: int) -> Draft:
     kept = f"{case.has.split()[-1]} " if " " in case.has else ""
     parts = [f"the {option} {kept}{thing}" for option, thing in zip(options, held, strict=True)]
     parts[0] = f"the {options[0]} {case.has} {held[0]}"
-    facts = f"{_capital(_listed(parts, 'and'))}."
+    facts = f"{capital(joined(parts, 'and'))}."
     place = rng.randrange(len(rest) + 1)
 
     def text(ruled_out: int) -> str:
         names = [kinds[i][0] for i in [*rest[:place], ruled_out, *rest[place:]]]
-        wanted = f"{ann} {case.rules_out} no {_listed(names, 'or')}."
+        wanted = f"{ann} {case.rules_out} no {joined(names, 'or')}."
         if level == 3:
             wanted += f" {ben} {case.rules_out} no {kinds[right][0]}, and will {case.act} something else than {ann}."
         return _ordered([wanted, facts], swap)
@@ -230,12 +228,12 @@ def two_qualities(rng: random.Random, level: int) -> Draft:
     """One quality is wanted and another is not; each option is good in one respect or the other."""
     goods = rng.choice(THINGS)
     (a, b), (x, y) = rng.sample(QUALITIES, 2)
-    combinations = _shuffled(rng, list(product((a, b), (x, y))))
+    combinations = shuffled(rng, list(product((a, b), (x, y))))
     # At level 1 the combination that is left out is neither the answer nor the twin's.
     wanted = rng.choice((a, b))
     kept = [c for c in combinations if c[0] == wanted]
     others = [c for c in combinations if c[0] != wanted]
-    shown = _shuffled(rng, kept + (others[:1] if level == 1 else others))
+    shown = shuffled(rng, kept + (others[:1] if level == 1 else others))
     options = rng.sample(goods.options, len(shown))
     by_quality = dict(zip(shown, options, strict=True))
     right, twin = rng.sample(kept, 2)
@@ -243,7 +241,7 @@ def two_qualities(rng: random.Random, level: int) -> Draft:
     swap = rng.random() < 0.5
     clauses = [f"the {option} {first} and {second}" for (first, second), option in by_quality.items()]
     clauses[0] = clauses[0].replace(f"the {options[0]}", f"the {options[0]} is", 1)
-    facts = f"{_capital(', '.join(clauses))}."
+    facts = f"{capital(', '.join(clauses))}."
 
     def text(unwanted: str) -> str:
         wants = f"{ann} wants {wanted}, not {unwanted}."
@@ -299,12 +297,12 @@ def _draft(
 ) -> Draft:
     """A draft from the texts of prompt and twin. The first of `options` is right, the second is the twin's answer."""
     if question:
-        # Of options with clauses of their own, level 1 has no room for more than a short question.
+        # Where every option has its own clause, level 1 has room only for a short question.
         asked = "Which is best?" if len(options) == 3 and template != "wish" else _question(name, act)
         prompt, twin_prompt = (f"Question: {text} {asked} Answer:" for text in texts)
     else:
         prompt, twin_prompt = (f"{text} {name} should {act} the" for text in texts)
-    wrong = _shuffled(rng, [options[1], *rng.sample(options[2:], min(2, len(options) - 2))])
+    wrong = shuffled(rng, [options[1], *rng.sample(options[2:], min(2, len(options) - 2))])
     return Draft(
         prompt=prompt,
         answer=f" {options[0]}",
@@ -324,15 +322,3 @@ def _question(name: str, act: str) -> str:
 
 def _ordered(parts: Sequence[str], swap: bool) -> str:
     return " ".join(parts[::-1] if swap else parts)
-
-
-def _shuffled(rng: random.Random, items: Sequence[T]) -> list[T]:
-    return rng.sample(items, len(items))
-
-
-def _listed(items: Sequence[str], joint: str) -> str:
-    return f"{', '.join(items[:-1])} {joint} {items[-1]}" if len(items) > 1 else items[0]
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""Situations for decision-making. Each is a group; no option stands in two situations.
+"""Situations for decision-making. Each is a group; no option is in two situations.
 
 Options stand after "the"; the wishes of a situation have the same number of words, so that a twin is a small change.
 """

@@ -1,8 +1,8 @@
 """Turning drafts into examples: distinct, balanced in their answers, and matched in length.
 
 A generator supplies makers: functions of a random generator and a level that return one `Draft`. `fill` calls them in
-turn, and for every slot keeps the draft and lead-in whose length, in characters, words and tokens, comes nearest to a
-length drawn from a distribution that all functions share. Length and answer frequency then say little about the
+turn. For every example it takes the draft and the lead-in whose length, in characters, words and tokens, comes nearest
+to a length drawn from a distribution that all functions share. Length and answer frequency then say little about the
 function.
 """
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headatlas.errors import HeadAtlasError
+from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.suites.example import Example, Twin
 
 
@@ -38,13 +38,13 @@ Maker = Callable[[random.Random, int], Draft]
 # Prompt length in characters, by level: mean and standard deviation.
 LENGTHS = {1: (117.0, 9.0), 2: (170.0, 16.0), 3: (260.0, 26.0)}
 
-CHARACTERS_A_WORD = 5.0  # of the whole prompt, spaces included
-CHARACTERS_A_PIECE = {1: 3.9, 2: 4.3, 3: 4.4}  # by level: longer texts have fewer signs
-# About the tokens of any tokenizer: words, signs, single digits, and the space before a number.
+CHARACTERS_PER_WORD = 5.0  # of the whole prompt, spaces included
+CHARACTERS_PER_PIECE = {1: 3.9, 2: 4.3, 3: 4.4}  # by level: longer texts have fewer symbols
+# Roughly the tokens of any tokenizer: words, symbols, single digits, and the space before a number.
 PIECES = re.compile(r" (?=\d)|\d|[^\W\d]+|[^\w\s]")
 
-# Sentences that mean nothing for any function; they only move the length. Short words, long words and signs allow to
-# meet a number of characters, of words and of tokens at once.
+# Sentences that say nothing about any function; they only change the length. With short words, long words and symbols
+# to choose from, a prompt can have a given number of characters, of words and of tokens at once.
 LEAD_INS = (
     "",
     "Read on.",
@@ -102,14 +102,19 @@ LEAD_INS = (
 )
 
 MOST_FREQUENT = 0.07  # of the examples of a task may share one answer
-TRIES = 12  # drafts looked at for each slot
-PATIENCE = 400  # slots in a row that may fail before we say that the supply is used up
+TRIES = 12  # drafts to choose from for each example
+PATIENCE = 400  # failures in a row before the supply counts as used up
+
+
+def check_level(level: int) -> None:
+    """Refuse a level of difficulty that does not exist."""
+    if level not in LENGTHS:
+        raise UsageError(f"Level {level} was asked for, but `level` must be one of {', '.join(map(str, LENGTHS))}.")
 
 
 def fill(task: str, makers: Sequence[Maker], seed: int, n: int, level: int) -> list[Example]:
     """`n` distinct examples of `task`, the makers in turn. A pure function of its arguments."""
-    if level not in LENGTHS:
-        raise HeadAtlasError(f"Level {level} was asked for; there are levels {', '.join(map(str, LENGTHS))}.")
+    check_level(level)
     rng = random.Random(f"{task}/{seed}/{level}")
     slug = task.lower().replace(" ", "-")
     cap = max(2, int(MOST_FREQUENT * n))
@@ -126,8 +131,8 @@ def fill(task: str, makers: Sequence[Maker], seed: int, n: int, level: int) -> l
             misses += 1
             if misses > PATIENCE:
                 raise HeadAtlasError(
-                    f"{task} at level {level} has {len(examples)} distinct examples with balanced answers; "
-                    f"{n} were asked for. Ask for fewer."
+                    f"{n} examples of {task} at level {level} were asked for, but only {len(examples)} different ones "
+                    "with balanced answers could be generated. Ask for a smaller `n`."
                 )
             continue
         misses = 0
@@ -157,15 +162,14 @@ def _size(text: str) -> tuple[int, int, int]:
 
 
 _LEAD_IN_SIZES = np.array([_size(lead_in + " " if lead_in else "") for lead_in in LEAD_INS], dtype=float)
-# A word and a piece are worth as many characters as they have on average: no length is met at another's cost.
-_WORTH = {level: np.array([1.0, CHARACTERS_A_WORD, piece]) for level, piece in CHARACTERS_A_PIECE.items()}
+# A word and a piece count for as many characters as they have on average, so that no length matters more than another.
+_WORTH = {level: np.array([1.0, CHARACTERS_PER_WORD, piece]) for level, piece in CHARACTERS_PER_PIECE.items()}
 
 
 def _nearest(
     drafts: list[Draft], length: float, level: int, used: set[str], answers: Counter[str], cap: int
 ) -> tuple[Draft, str] | None:
-    """The unused draft and lead-in whose characters, words and pieces together are nearest to a prompt of that
-    length."""
+    """The unused draft and the lead-in that together come nearest to the length in characters, words and pieces."""
     free = [draft for draft in drafts if draft.prompt not in used and answers[draft.answer] < cap]
     if not free:
         return None

@@ -1,8 +1,8 @@
 """Inference: what a text implies but does not say - a place, a cause, a consequence, a feeling, a need.
 
-The answer never stands in the prompt, so it cannot be retrieved, and no rule is given, so it cannot be derived
-formally: it follows from what usually goes together with what is told. Every clue has a twin that differs in a few
-words and implies something else.
+The answer is never in the prompt, so it cannot be retrieved, and no rule is given, so it cannot be derived formally:
+it follows from what usually goes together with what is told. Every clue has a twin that differs in a few words and
+implies something else.
 """
 
 from __future__ import annotations
@@ -79,5 +79,4 @@ MAKERS = tuple(_maker(name, kind, form) for form in range(3) for name, kind in K
 
 
 def generate(seed: int, n: int, level: int) -> list[Example]:
-    """`n` items of the level, from the seed alone."""
     return fill(TASK, MAKERS, seed, n, level)

@@ -1,6 +1,6 @@
 """Facts for knowledge recall: relations from an entity to its one answer, all stable and widely known.
 
-Facts stand in three tiers, from those that everybody knows to those of a quiz. The facts in `shown` are only ever told
+Facts come in three tiers, from those that everybody knows to those of a quiz. The facts in `shown` are only ever told
 as context and never asked, so that no example tells what another one asks. `also` lists answers of the same relation
 that would be accepted as well, or argued about: they are never used as wrong options for that entity.
 """

@@ -1,8 +1,8 @@
 """Knowledge recall: the answer is a fact that is stored in the weights.
 
 Nothing in the prompt gives the answer: the facts told as context are true, of the same relation, and about other
-entities. Nothing has to be worked out either, except that level 3 may name a country by its capital, which is recall
-once more. The wrong options are right answers of the same relation for other entities.
+entities. Nothing has to be worked out either, except that level 3 may name a country by its capital, which takes one
+more recall. The wrong options are right answers of the same relation for other entities.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NAMES = (
 )  # fmt: skip
 TIERS = {1: (0,), 2: (0, 1), 3: (1, 2)}
 QUESTIONS = 0.36  # of the drafts have the question form
-TEMPTED = 0.3  # of the drafts above level 1 offer a told answer, so that copying it does not go unnoticed
+TEMPTED = 0.3  # of the drafts above level 1 have a told answer among the options, so that copying it shows
 DETOURS = 0.5  # of the level-3 drafts that can name their entity by another fact do so
 
 # {s} is the open statement, {x} and {y} are told facts, {a}, {b} and {c} are people.
@@ -91,7 +91,7 @@ class Fact:
     accepted: tuple[str, ...]
     twins: tuple[tuple[str, str], ...]
     wrong: tuple[str, ...]
-    detour: str  # another name of the entity, or nothing
+    detour: str  # another name of the entity, or empty
 
 
 def _slug(text: str) -> str:
@@ -168,7 +168,7 @@ def _maker(relation: Relation) -> Maker:
     return make
 
 
-# A relation without facts for everybody has no examples at level 1, and one with only such facts has none at level 3.
+# A relation without facts that everybody knows has no examples at level 1; one with no others has none at level 3.
 MAKERS = {
     level: tuple(_maker(relation) for relation in RELATIONS if any(relation.tiers[tier] for tier in TIERS[level]))
     for level in TIERS

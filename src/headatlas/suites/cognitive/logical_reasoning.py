@@ -1,8 +1,8 @@
 """Logical reasoning: the answer follows from the premises by a rule of inference.
 
-Every option is mentioned as often as the answer and in random order, so that neither recency nor mere mention answers;
-the rules are arbitrary, so that knowledge does not answer; and no premise states the conclusion, so that looking it up
-does not answer either.
+Every option is mentioned as often as the answer, in random order, so that neither recency nor mere mention gives the
+answer. The rules are arbitrary, so that knowledge does not give it, and no premise states the conclusion, so that it
+cannot be looked up either.
 
 A text is written with a gap, `@`, in the premise that differs between the prompt and its twin.
 """
@@ -12,7 +12,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TypeVar
 
 from headatlas.suites.cognitive.drafting import Draft, fill
 from headatlas.suites.cognitive.logical_words import (
@@ -26,10 +25,9 @@ from headatlas.suites.cognitive.logical_words import (
     World,
 )
 from headatlas.suites.example import Example
+from headatlas.suites.phrasing import joined, shuffled
 
 TASK = "Logical Reasoning"
-
-T = TypeVar("T")
 
 
 def universal(rng: random.Random, level: int, question: bool = False) -> Draft:
@@ -42,7 +40,7 @@ def universal(rng: random.Random, level: int, question: bool = False) -> Draft:
     rules = (_rules if level == 3 else _gapped)([f"{every}{role}s" for role in roles], world.they_do, options)
     facts = [f"{ben} is a @."] if level < 3 else [f"{ann} is a @.", f"Whatever {ann} is, {ben} is too."]
     facts += [f"{name} is a {rng.choice(roles)}." for name in others[: level - 1]]
-    text = _asked(_shuffled(rng, [rules, " ".join(_shuffled(rng, facts))]), world, ben, question)
+    text = _asked(shuffled(rng, [rules, " ".join(shuffled(rng, facts))]), world, ben, question)
     return _draft(rng, text, roles, options, world.name, "universal", question)
 
 
@@ -59,15 +57,15 @@ def ponens(rng: random.Random, level: int, question: bool = False) -> Draft:
     does, article = _split(world.one_does)
     pairs = list(zip(options, occasions, strict=True))
     if level == 3:
-        shown = _listed([f"{sign} if {occasion}" for sign, occasion in zip(signs, occasions, strict=True)], "and")
-        steps = _shuffled(rng, list(zip(options, signs, strict=True)))
-        done = _listed([f"{article}{option} if it shows {sign}" for option, sign in steps], "and")
+        shown = joined([f"{sign} if {occasion}" for sign, occasion in zip(signs, occasions, strict=True)], "and")
+        steps = shuffled(rng, list(zip(options, signs, strict=True)))
+        done = joined([f"{article}{option} if it shows {sign}" for option, sign in steps], "and")
         rules = f"The sign shows {shown}. {ben} {does} {done}."
     elif level == 1 or rng.random() < 0.5:
-        rules = f"{ben} {does} {_listed([f'{article}{option} if {occasion}' for option, occasion in pairs], 'and')}."
+        rules = f"{ben} {does} {joined([f'{article}{option} if {occasion}' for option, occasion in pairs], 'and')}."
     else:
         rules = " ".join(f"If {occasion}, {ben} {world.one_does} {option}." for option, occasion in pairs)
-    premises = _shuffled(rng, [rules, "@."])
+    premises = shuffled(rng, [rules, "@."])
     text = _asked(premises, world, ben, question)
     if level == 1 and question:
         text = f"Question: {' '.join(premises)} What now? Answer:"
@@ -84,9 +82,9 @@ def elimination(rng: random.Random, level: int, question: bool = False) -> Draft
     ann, ben, *others = rng.sample(PEOPLE, 4)
     do, article = _split(world.they_do)
     taken = rest[1:] if level == 3 else []
-    denied = _shuffled(rng, ["@", *(option for option in rest if option not in taken)])
+    denied = shuffled(rng, ["@", *(option for option in rest if option not in taken)])
     premises = [f"{name} {world.one_does} {option}." for name, option in zip(others, taken, strict=False)]
-    premises = _shuffled(rng, [*premises, f"{ann} does not {do} {article}{_listed(denied, 'or')}."])
+    premises = shuffled(rng, [*premises, f"{ann} does not {do} {article}{joined(denied, 'or')}."])
     mention = f"{ben} does not {do} {article}{right}."
     if level == 1:
         premises = (
@@ -96,12 +94,12 @@ def elimination(rng: random.Random, level: int, question: bool = False) -> Draft
         )
         mention = f"{ben} {rng.choice(('mentions', 'thinks of'))} {article}{right}."
     # The answer is brought up in a premise that does not matter, so that it is mentioned as often as the rest. That
-    # premise comes last only as often as chance has it, so that the last option mentioned is no clue.
+    # premise comes last only as often as by chance, so that the last option mentioned is no clue.
     premises.insert(len(premises) if rng.random() < 1 / size else rng.randrange(len(premises)), mention)
     people = [[ann], [ann, ben], [ann, ben, *others]][level - 1]
     unlike = ", and no two of them choose the same" if level == 3 else ""
     may = "can" if level == 1 else "each"
-    head = f"{_listed(_shuffled(rng, people), 'and')} {may} {do} {article}{_listed(listed, 'or')}{unlike}."
+    head = f"{joined(shuffled(rng, people), 'and')} {may} {do} {article}{joined(listed, 'or')}{unlike}."
     text = _asked([head, *premises], world, ann, question)
     if level == 1:
         text = " ".join([head, *premises])
@@ -117,7 +115,7 @@ def suspects(rng: random.Random, level: int) -> Draft:
     right, twin, *rest = rng.sample(listed, size)
     one = rng.choice(("thief", "winner", "leader", "owner"))
     mark, other = rng.sample(("beard", "coat", "hat", "ring", "bag", "watch"), 2)
-    denied = _shuffled(rng, ["@", *rest])
+    denied = shuffled(rng, ["@", *rest])
     premises = [f"It is not {name}." for name in denied]
     mention = f"{rng.choice(PEOPLE)} {rng.choice(('mentions', 'thinks of'))} {right}."
     if level > 1:
@@ -125,7 +123,7 @@ def suspects(rng: random.Random, level: int) -> Draft:
         mention = f"{right} has no {other}."
     premises.insert(len(premises) if rng.random() < 1 / size else rng.randrange(len(premises)), mention)
     known = f" Every {one} has a {mark}." if level > 1 else ""
-    text = f"The {one} is {_listed(listed, 'or')}.{known} {' '.join(premises)} So the {one} must be"
+    text = f"The {one} is {joined(listed, 'or')}.{known} {' '.join(premises)} So the {one} must be"
     return _draft(rng, text, (twin, right), (right, twin, *rest), f"names-{number}", "suspects")
 
 
@@ -140,7 +138,7 @@ def only(rng: random.Random, level: int) -> Draft:
     if level == 3:
         facts = [f"{ann} {world.one_does} @.", f"Whatever {ann} does, {ben} does too."]
     facts += [f"{name} {world.one_does} {rng.choice(options)}." for name in others[: level - 1]]
-    text = _shuffled(rng, [rules, " ".join(_shuffled(rng, facts))])
+    text = shuffled(rng, [rules, " ".join(shuffled(rng, facts))])
     return _draft(rng, " ".join([*text, f"So {ben} is a"]), options, roles, world.name, "only")
 
 
@@ -155,12 +153,12 @@ def tollens(rng: random.Random, level: int) -> Draft:
     every = "" if level == 1 else "all "
     listed = [f"{every}{role}s" for role, _ in pairs], world.they_do, [option for _, option in pairs]
     rules = _rules(*listed) if level == 3 else _gapped(*listed)
-    denied = _shuffled(rng, ["@", *(option for _, option in rest)])
-    facts = [f"{ben}, one of them, does not {do} {article}{_listed(denied, 'or')}."]
+    denied = shuffled(rng, ["@", *(option for _, option in rest)])
+    facts = [f"{ben}, one of them, does not {do} {article}{joined(denied, 'or')}."]
     if level == 3:
         others = [option for _, option in rng.sample(pairs, 2)]
-        facts.append(f"{ann}, one of them, does not {do} {article}{_listed(others, 'or')}.")
-    text = " ".join([rules, *_shuffled(rng, facts), f"So {ben} is a"])
+        facts.append(f"{ann}, one of them, does not {do} {article}{joined(others, 'or')}.")
+    text = " ".join([rules, *shuffled(rng, facts), f"So {ben} is a"])
     roles = (right, twin, *(role for role, _ in rest))
     return _draft(rng, text, (twin_does, right_does), roles, world.name, "tollens")
 
@@ -171,20 +169,20 @@ def order(rng: random.Random, level: int, question: bool = False) -> Draft:
     chain = rng.sample(NAME_SETS[number], 2 + level)  # tallest first
     (more, most, less, least), useless = rng.sample(SCALES, 2)
     upwards = rng.random() < 0.5
-    # The ends of the chain are named once in it and the others twice; that one end knows the other makes up for that.
-    # In the twin the ends change places.
+    # The ends of the chain are named once in it and the others twice; the sentence with "knows" makes up for that.
+    # In the twin the ends are exchanged.
     inner = ["@", *chain[1:-1], "#"]
     premises = []
     for above, below in pairwise(inner):
         flip = upwards if level == 1 else rng.random() < 0.5
         premises.append(f"{below} is {less} than {above}." if flip else f"{above} is {more} than {below}.")
-    premises.append("{} knows {}.".format(*_shuffled(rng, [chain[0], chain[-1]])))
+    premises.append("{} knows {}.".format(*shuffled(rng, [chain[0], chain[-1]])))
     if level == 3:
         extra = rng.sample(chain, 4)
         premises += [f"{extra[i]} is {useless[0]} than {extra[i + 1]}." for i in (0, 2)]
     asks_top = rng.random() < 0.5
     asked = most if asks_top else least
-    text = " ".join(_shuffled(rng, premises))
+    text = " ".join(shuffled(rng, premises))
     text = f"Question: {text} Who is {asked}? Answer:" if question else f"{text} So the {asked} is"
     ends = (chain[0], chain[-1])
     options = [*ends, *chain[1:-1]] if asks_top else [*reversed(ends), *chain[1:-1]]
@@ -211,7 +209,7 @@ def copying(rng: random.Random, level: int) -> Draft:
     copied = [ann, *links[: 1 + level // 3], "@"]
     facts = [f"{copier} copies {model}." for copier, model in pairwise(copied)]
     facts += [f"{copier} copies {rng.choice(doers)}." for copier in links[1 + level // 3 :]]
-    text = _shuffled(rng, [deeds, " ".join(_shuffled(rng, facts))])
+    text = shuffled(rng, [deeds, " ".join(shuffled(rng, facts))])
     return _draft(rng, " ".join([*text, f"So {ann} {world.one_does}"]), doers, options, world.name, "copying")
 
 
@@ -254,7 +252,7 @@ def _draft(
     template: str,
     question: bool = False,
 ) -> Draft:
-    """The draft whose gap is filled by one filler and its twin's by another; each filler makes its own option right."""
+    """A draft whose gap is filled by one filler, and its twin's by another; each filler makes another option right."""
     right, twin = rng.sample(range(len(fillers)), 2) if len(fillers) > 2 else (0, 1)
     chosen = [options[right], options[twin], *(o for i, o in enumerate(options) if i not in (right, twin))]
     return Draft(
@@ -271,7 +269,7 @@ def _draft(
 def _wrong(rng: random.Random, options: Sequence[str]) -> tuple[str, ...]:
     """At most three wrong options: the answer is the first of `options`, the twin's answer the second."""
     others = rng.sample(options[2:], min(2, len(options) - 2))
-    return tuple(f" {option}" for option in _shuffled(rng, [options[1], *others]))
+    return tuple(f" {option}" for option in shuffled(rng, [options[1], *others]))
 
 
 def _asked(premises: Sequence[str], world: World, name: str, question: bool) -> str:
@@ -283,22 +281,14 @@ def _asked(premises: Sequence[str], world: World, name: str, question: bool) -> 
 
 
 def _split(phrase: str) -> tuple[str, str]:
-    """The verb and its article, which a list of options has once for all: ("play", "the ") for "play the"."""
+    """The verb and its article, which comes only once before a list of options: ("play", "the ") for "play the"."""
     verb, _, last = phrase.rpartition(" ")
     return (verb, f"{last} ") if last in ("a", "the") else (phrase, "")
 
 
-def _shuffled(rng: random.Random, items: Sequence[T]) -> list[T]:
-    return rng.sample(items, len(items))
-
-
-def _listed(items: Sequence[str], joint: str) -> str:
-    return f"{', '.join(items[:-1])} {joint} {items[-1]}" if len(items) > 1 else items[0]
-
-
 def _rules(subjects: Sequence[str], does: str, options: Sequence[str]) -> str:
     """Who does what: "All bakers get tea and all pilots get milk." """
-    text = _listed([f"{who} {does} {option}" for who, option in zip(subjects, options, strict=True)], "and")
+    text = joined([f"{who} {does} {option}" for who, option in zip(subjects, options, strict=True)], "and")
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -307,7 +297,5 @@ def _gapped(subjects: Sequence[str], does: str, options: Sequence[str]) -> str:
     verb, _, rest = does.partition(" ")
     rest = f"{rest} " if rest else ""
     first = f"{subjects[0]} {verb}"
-    text = _listed(
-        [f"{who} {rest}{option}" for who, option in zip([first, *subjects[1:]], options, strict=True)], "and"
-    )
+    text = joined([f"{who} {rest}{option}" for who, option in zip([first, *subjects[1:]], options, strict=True)], "and")
     return f"{text[0].upper()}{text[1:]}."

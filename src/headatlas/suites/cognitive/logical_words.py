@@ -1,7 +1,7 @@
-"""Word sets for logical reasoning. Each set is a group; no option, role or ordered name stands in two sets.
+"""Word sets for logical reasoning. Each set is a group; no option, role or ordered name is in two sets.
 
-Roles and options begin with a consonant wherever "a" stands before them, so that the article gives nothing away, and
-what roles do is arbitrary, so that knowledge of the world does not answer. Roles form their plural with -s.
+Roles and options begin with a consonant wherever "a" comes before them, so that the article gives nothing away. What
+roles do is arbitrary, so that knowledge of the world does not help. Roles form their plural with -s.
 """
 
 from __future__ import annotations

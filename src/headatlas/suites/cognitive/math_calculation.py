@@ -1,165 +1,45 @@
-"""Math calculation: a number has to be worked out; it stands nowhere in the prompt (except where numbers are compared).
+"""Math calculation: a number has to be worked out; it is not in the prompt (except where numbers are compared).
 
 The wrong options are near numbers with as many digits as the answer, never numbers of the prompt, and the answer is as
-often the smallest as the largest option. Level 1 is the small tables with the calculation written out; level 2 has
+often the smallest as the largest option. Level 1 has one-digit numbers with the calculation written out; level 2 has
 two-digit numbers, and its stories no longer say what to calculate; level 3 has three numbers, or long products and
-divisions. The sentences around a calculation hold no numbers and no help.
-
-A group is a family of calculations: 3 + 4, 7 - 3 and counting on from 3 by 4 belong together, as do 3 x 4 and 12 / 3.
+divisions. The sentences around a calculation contain no numbers and no help.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from headatlas.suites.cognitive.drafting import Draft, fill
+from headatlas.suites.cognitive.math_operations import (
+    COUNT_DOWN,
+    COUNT_ON,
+    DIFFERENCE,
+    DOUBLE,
+    PRODUCT,
+    QUOTIENT,
+    QUOTIENT_BELOW_100,
+    SUM,
+    Numbers,
+    Operation,
+    family,
+    first_terms,
+    spell,
+)
+from headatlas.suites.cognitive.math_words import HOLDERS, ITEMS, NAMES, SCENE, STORY
 from headatlas.suites.example import Example
 
 TASK = "Math Calculation"
 OPTIONS = 4
-TERMS = 4  # of a sequence stand in the prompt
-
-NAMES = ("Anna", "Tom", "Lucy", "Mark", "Emma", "Jack", "Sarah", "Peter", "Alice", "David", "Mary", "Paul")
-ITEMS = ("apples", "books", "coins", "pens", "cards", "stamps", "shells", "eggs", "balls", "cups", "keys", "plums")
-HOLDERS = ("boxes", "bags", "baskets", "crates", "bowls")
-SMALL = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-)  # fmt: skip
-TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 CHANGES = (-2, -1, 1, 2)  # of a number, for the twin
-# How far wrong options may lie from a small answer, a large one, and a double.
+# How far wrong options may be from a small answer, a large one, and a double.
 NEAR, FARTHER, EVEN = (1, 2, 3, 4, 5), (1, 2, 3, 10, 20), (2, 4, 6, 8, 10)
 SPELLED = range(1, 21)  # answers that are one short word
 
-# Sentences to set a calculation in a scene, or a story before its numbers. They are used in this order.
-SCENE = (
-    ("{name} sits at the table with a pencil.", "{name} stands at the board in class.", "{name} is doing the homework.",
-     "{name} opens the exercise book.", "{name} helps a friend with a task.", "{name} has more work to do."),
-    ("The room is quiet.", "Nobody is talking.", "The window is open.", "It is warm, and the door stands wide open."),
-    ("The teacher is in no hurry.", "No paper is left.", "The bell will ring, but not just yet.", "The page is full."),
-    ("Everyone may think for a while.", "The task has to be done in the head.", "A friend is looking on."),
-    ("This task looks harder than it really is.", "The class has seen such tasks.", "Such a task is new."),
-    ("So it goes like this.", "And now the work can really begin.", "The task is this."),
-)  # fmt: skip
-STORY = (
-    ("It is a warm and sunny day.", "It is raining again.", "The day has just begun.", "It is early in the afternoon."),
-    ("Everyone in the street is at home.", "The children are free today.", "There is a lot of work to do."),
-    ("Some things have to be counted.", "Nothing must be lost or forgotten.", "Somebody keeps a list of it all."),
-)
-
-Numbers = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Operation:
-    """How numbers are drawn at a level, what they give (0 if nothing proper), and their family."""
-
-    sign: str
-    draw: Callable[[random.Random, int], Numbers]
-    solve: Callable[[Numbers], int]
-    group: Callable[[Numbers], str]
-
-
-def _family(kind: str, *parts: int) -> str:
-    return "-".join([f"math-calculation/{kind}", *map(str, sorted(parts))])
-
-
-def _addends(rng: random.Random, level: int) -> Numbers:
-    if level == 1:
-        return rng.randint(2, 9), rng.randint(2, 9)
-    if level == 2:
-        return rng.randint(12, 59), rng.randint(5, 39)
-    return rng.randint(13, 79), rng.randint(13, 59), rng.randint(13, 59)
-
-
-def _taken(rng: random.Random, level: int) -> Numbers:
-    left, *taken = _addends(rng, level)
-    return (left + sum(taken), *taken)
-
-
-def _factors(rng: random.Random, level: int) -> Numbers:
-    low, high = {1: (2, 9), 2: (11, 19), 3: (23, 69)}[level]
-    return rng.randint(low, high), rng.randint(2, 9)
-
-
-def _shared(rng: random.Random, level: int) -> Numbers:
-    share, count = _factors(rng, level)
-    return share * count, count
-
-
-def _divide(numbers: Numbers) -> int:
-    whole, count = numbers
-    return whole // count if whole % count == 0 else 0
-
-
-SUM = Operation("+", _addends, sum, lambda n: _family("sum", *n))
-DIFFERENCE = Operation(
-    "-", _taken, lambda n: max(0, n[0] - sum(n[1:])), lambda n: _family("sum", n[0] - sum(n[1:]), *n[1:])
-)
-PRODUCT = Operation("x", _factors, lambda n: n[0] * n[1], lambda n: _family("product", *n))
-QUOTIENT = Operation("/", _shared, _divide, lambda n: _family("product", n[1], n[0] // n[1]))
-
-
-def _shared_below_100(rng: random.Random, level: int) -> Numbers:
-    count = rng.randint(3, 9)
-    return count * rng.randint(5, min(20, 99 // count)), count
-
-
-QUOTIENT_BELOW_100 = Operation("/", _shared_below_100, QUOTIENT.solve, QUOTIENT.group)
-
-
-def _doubled(rng: random.Random, level: int) -> Numbers:
-    if level == 3:
-        return rng.randint(23, 79), rng.randint(13, 59)
-    return (rng.randint(2, 24) if level == 1 else rng.randint(26, 99),)
-
-
-DOUBLE = Operation(
-    "",
-    _doubled,
-    lambda n: n[0] + sum(n),
-    lambda n: _family("product", 2, n[0]) if len(n) == 1 else _family("sum", *n, n[0]),
-)
-
-
-def _first_terms(numbers: Numbers) -> Numbers:
-    start, step = numbers
-    return tuple(start + i * step for i in range(TERMS))
-
-
-def _start_up(rng: random.Random, level: int) -> Numbers:
-    return rng.randint(1, (20, 60, 400)[level - 1]), rng.randint(*((1, 5), (3, 9), (11, 29))[level - 1])
-
-
-def _start_down(rng: random.Random, level: int) -> Numbers:
-    end, step = _start_up(rng, level)
-    return end + TERMS * step, -step
-
-
-def _next_term(numbers: Numbers) -> int:
-    return max(0, numbers[0] + TERMS * numbers[1])
-
-
-def _step_group(numbers: Numbers) -> str:
-    """The last shown term and the step make the next term: the sum of the two smaller numbers of the three."""
-    *_, last = _first_terms(numbers)
-    return _family("sum", abs(numbers[1]), min(last, last + numbers[1]))
-
-
-COUNT_ON = Operation("", _start_up, _next_term, _step_group)
-COUNT_DOWN = Operation("", _start_down, _next_term, _step_group)
-
-
-def _spell(number: int) -> str:
-    tens, ones = divmod(number, 10)
-    return SMALL[number] if number < len(SMALL) else TENS[tens] + (f"-{SMALL[ones]}" if ones else "")
-
 
 def _steps(operation: Operation, numbers: Numbers, answer: int) -> Sequence[int]:
-    """How far wrong options lie from the answer; those of a product are mostly products, those of a double even."""
+    """How far wrong options are from the answer; those of a product are mostly products, those of a double even."""
     if operation is PRODUCT:
         return numbers[0], numbers[1], 2 * numbers[0], 2 * numbers[1], 1
     return EVEN if operation is DOUBLE else NEAR if answer < 30 else FARTHER
@@ -189,7 +69,7 @@ def _draft(
             return len(str(n)) == digits and n not in banned and (n in SPELLED or not spelled)
 
         i = rng.randrange(len(numbers))
-        # What is shared can only change by whole rounds.
+        # A number that is divided can only change by whole multiples of the divisor.
         changed = numbers[i] + rng.choice(CHANGES) * (numbers[1] if operation.sign == "/" and i == 0 else 1)
         if abs(changed) < 2 or len(str(changed)) != len(str(numbers[i])):
             continue
@@ -199,7 +79,7 @@ def _draft(
             wrong = _near(rng, answer, twin_answer, _steps(operation, numbers, answer), fits)
             if len(wrong) == OPTIONS - 1:
                 break
-    text = _spell if spelled else str
+    text = spell if spelled else str
     return Draft(
         prompt=write(numbers),
         answer=f" {text(answer)}",
@@ -214,8 +94,8 @@ def _draft(
 def _scene(rng: random.Random, level: int) -> str:
     """Some sentences that go before a bare calculation, more of them at a higher level."""
     count = {1: rng.randint(1, 2), 2: rng.randint(3, 4), 3: 6}[level]
-    kept = [0, *sorted(rng.sample(range(1, len(SCENE)), count - 1))]
-    return " ".join(rng.choice(SCENE[i]) for i in kept).format(name=rng.choice(NAMES))
+    chosen = [0, *sorted(rng.sample(range(1, len(SCENE)), count - 1))]
+    return " ".join(rng.choice(SCENE[i]) for i in chosen).format(name=rng.choice(NAMES))
 
 
 def _story(rng: random.Random, level: int) -> str:
@@ -271,7 +151,7 @@ def in_words(rng: random.Random, level: int) -> Draft:
     operation, sign = {1: (PRODUCT, "times"), 2: (DIFFERENCE, "minus"), 3: (QUOTIENT_BELOW_100, "divided by")}[level]
 
     def write(numbers: Numbers) -> str:
-        first, second = map(_spell, numbers)
+        first, second = map(spell, numbers)
         return f"{scene} {first.capitalize()} {sign} {second} equals"
 
     return _draft(rng, level, "in-words", operation, write, spelled=True)
@@ -289,7 +169,7 @@ def count_on(rng: random.Random, level: int) -> Draft:
     scene = _scene(rng, level)
     return _draft(
         rng, level, "count-on", COUNT_ON,
-        lambda n: f"{scene} Count on in equal steps: {', '.join(map(str, _first_terms(n)))},", _first_terms,
+        lambda n: f"{scene} Count on in equal steps: {', '.join(map(str, first_terms(n)))},", first_terms,
     )  # fmt: skip
 
 
@@ -298,7 +178,7 @@ def count_down(rng: random.Random, level: int) -> Draft:
     scene = _scene(rng, level)
     return _draft(
         rng, level, "count-down", COUNT_DOWN,
-        lambda n: f"{scene} Count down in equal steps: {', '.join(map(str, _first_terms(n)))},", _first_terms,
+        lambda n: f"{scene} Count down in equal steps: {', '.join(map(str, first_terms(n)))},", first_terms,
     )  # fmt: skip
 
 
@@ -377,7 +257,7 @@ def ask_extreme(rng: random.Random, level: int) -> Draft:
         distractors=tuple(f" {n}" for n in rest),
         twin_prompt=write(moved),
         twin_answer=f" {pick(moved)}",
-        group=_family("compare", *numbers),
+        group=family("compare", *numbers),
         template="ask-extreme",
     )
 

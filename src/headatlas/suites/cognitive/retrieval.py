@@ -1,10 +1,10 @@
-"""Retrieval: the answer stands in the prompt and has to be found there; nothing is known beforehand or worked out.
+"""Retrieval: the answer is in the prompt and has to be found there; nothing has to be known or worked out.
 
-Every item binds keys to values in a way that no knowledge of the world supports, and asks for the value of one key.
-All wrong options are values of other keys in the same prompt, and the asked value stands anywhere among them, so
-neither frequency nor position answers. In some templates the key stands right before its value ("the red map"), in the
-others the two stand apart in a sentence ("the map is in the hall"). Levels 1 and 2 have 3 to 5 values; level 3 has 6
-under double keys ("the big red map", "in the hall today"), so that half a key finds a wrong value as well.
+Every prompt binds keys to values in a way that no knowledge of the world suggests, and asks for the value of one key.
+All wrong options are values of other keys in the same prompt, and the right value can be anywhere among them, so that
+neither frequency nor position gives the answer. In some templates the key comes right before its value ("the red map"),
+in the others the two are apart in a sentence ("the map is in the hall"). Levels 1 and 2 have 3 to 5 values; level 3 has
+6 values under double keys ("the big red map", "in the hall today"), so that half a key leads to a wrong value as well.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from headatlas.suites.cognitive.retrieval_words import (
     TRAITS,
 )
 from headatlas.suites.example import Example
+from headatlas.suites.phrasing import capital
 
 TASK = "Retrieval"
 FACTS = {1: 4, 2: 5, 3: 6}
@@ -59,7 +60,7 @@ def _things(rng: random.Random) -> tuple[str, tuple[str, ...]]:
 def _draft(
     rng: random.Random, template: str, group: str, keys: Sequence[Key], values: Sequence[str], write: Write
 ) -> Draft:
-    """Ask for one value; in the twin either two values change places or another key is asked for."""
+    """Ask for one value; in the twin either two values are exchanged or another key is asked for."""
     asked, *others = rng.sample(range(len(keys)), min(OPTIONS, len(keys)))
     other = others[0]
     swapped = list(values)
@@ -76,7 +77,7 @@ def _draft(
 
 
 def _told_apart(rng: random.Random, level: int, template: str, words: Sequence[str], ask: bool = False) -> Draft:
-    """A list of things that differ by the word before them, then perhaps sentences that matter for nothing."""
+    """A list of things that differ by the word before them, then perhaps sentences that do not matter."""
     group, things = _things(rng)
     keys = _keys(rng, (FEWER if ask else FACTS)[level], words, rng.choice(SIZES) if level == 3 else ("",))
     opening, closing = rng.choice(SCENES)
@@ -96,13 +97,9 @@ def _sentences(keys: Sequence[Key], fact: str, question: str) -> Write:
 
     def write(values: Sequence[str], key: Key) -> str:
         facts = [fact.format(key=k, double=d, value=v) for (k, d), v in zip(keys, values, strict=True)]
-        return " ".join(_capital(text) for text in (*facts, question.format(key=key[0], double=key[1])))
+        return " ".join(capital(text) for text in (*facts, question.format(key=key[0], double=key[1])))
 
     return write
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def _find_thing(rng: random.Random, count: int, template: str, words: Sequence[str], fact: str, question: str) -> Draft:

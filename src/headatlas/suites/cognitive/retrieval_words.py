@@ -1,4 +1,4 @@
-"""The words of the retrieval items. No word stands in two sets, so a split by set shares no looked-up word."""
+"""The words of the retrieval items. No word is in two sets, so splits by set share no looked-up word."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOMS = _words("kitchen garden garage bedroom attic hall office stable barn libr
 LOCKS = _words("gate safe door vault lift tower tunnel bank")
 DEEDS = _words("bought lost found sold broke washed painted dropped borrowed")
 
-# What tells things apart: every word can stand right before any of the things.
+# What tells things apart: every word can come right before any of the things.
 COLOURS = _words("red blue green white black yellow brown pink purple grey")
 NATIONS = _words("Swiss Irish Turkish Russian Chinese Italian Danish Swedish Roman Persian")
 PLACES = _words("school hotel village city market farm castle church museum palace")

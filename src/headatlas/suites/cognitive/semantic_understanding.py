@@ -1,8 +1,8 @@
 """Semantic understanding: the answer follows from what common words mean, alone or in a sentence.
 
 Synonyms, opposites, kinds, definitions, words that belong together or do not, and the meaning of an ambiguous word in
-its sentence. No facts about the world beyond the words are asked, and where the answer stands in the prompt it stands
-among the wrong options, so that finding it takes its meaning and not its place.
+its sentence. No facts about the world beyond the words are asked for. Where the answer is in the prompt, it is among
+the wrong options, so that finding it takes its meaning and not its position.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from headatlas.suites.cognitive.semantic_words import (
     Scale,
 )
 from headatlas.suites.example import Example
+from headatlas.suites.phrasing import joined
 
 TASK = "Semantic Understanding"
 
@@ -30,7 +31,7 @@ NAMES = (
 TIERS = {1: (0,), 2: (0, 1), 3: (1, 2)}
 QUESTIONS = 0.36  # of the drafts have the question form
 
-# What stands before an item; {a}, {b} and {c} are people. It says nothing about the words that count.
+# Sentences before an item; {a}, {b} and {c} are people. They say nothing about the words that count.
 SCENES = {
     1: ("", "{a} reads this to {b}.", "{a} and {b} are doing a quiz."),
     2: (
@@ -64,10 +65,6 @@ def _scene(rng: random.Random, level: int) -> str:
     a, b, c = rng.sample(NAMES, 3)
     scene = rng.choice(SCENES[level]).format(a=a, b=b, c=c)
     return scene + " " if scene else ""
-
-
-def _listing(words: list[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _draft(
@@ -126,7 +123,7 @@ def _scale_draft(rng: random.Random, level: int, asked_for: str) -> Draft:
     wrong = [twin_answer, *_far_words(rng, scale, level)]
     rng.shuffle(wrong)
     shown = rng.sample([answer, *wrong], 4)
-    choice = f"The words to choose from are {_listing(shown)}. " if level == 3 else ""
+    choice = f"The words to choose from are {joined(shown)}. " if level == 3 else ""
     subject = rng.choice(scale.subjects)
     asks = rng.random() < QUESTIONS
     wording = rng.choice(SCALE_WORDINGS[asked_for, asks])
@@ -160,7 +157,7 @@ def definition(rng: random.Random, level: int) -> Draft:
     rng.shuffle(wrong)
     asks = rng.random() < QUESTIONS
     shown = rng.sample([entry.words[phrase], *wrong], 4)
-    choice = f"The words to choose from are {_listing(shown)}. " if level == 3 else ""
+    choice = f"The words to choose from are {joined(shown)}. " if level == 3 else ""
     opening = rng.choice(("It is clear that ", "People agree that ", "The book says that ", "As we say, "))
     before = _scene(rng, level) + choice
 
@@ -213,7 +210,7 @@ def kind_of(rng: random.Random, level: int) -> Draft:
     """A word; ask of what kind it is. The twin is a word of another kind."""
     group, kinds, words = _bundle(rng, level)
     shown = rng.sample(kinds, 4)
-    choice = f"The kinds to choose from are {_listing(shown)}. " if level == 3 else ""
+    choice = f"The kinds to choose from are {joined(shown)}. " if level == 3 else ""
     asks = rng.random() < QUESTIONS
     wording = rng.choice(
         ('Which kind of thing do people mean when they say "{}"?', 'What kind of thing does the word "{}" name?')
@@ -234,7 +231,7 @@ def member_of(rng: random.Random, level: int) -> Draft:
     group, kinds, words = _bundle(rng, level)
     shown = rng.sample([members[0] for members in words], 4)
     asks = rng.random() < QUESTIONS
-    before = f"{_scene(rng, level)}The words on the card are {_listing(shown)}."
+    before = f"{_scene(rng, level)}The words on the card are {joined(shown)}."
 
     def prompt(kind: str) -> str:
         if asks:
@@ -251,11 +248,11 @@ def belongs_with(rng: random.Random, level: int) -> Draft:
     asks = rng.random() < QUESTIONS
     given = 2 if level == 1 else 3
     shown = rng.sample([members[3] for members in words], 4)
-    choice = f"The words to choose from are {_listing(shown)}. " if level == 3 else ""
+    choice = f"The words to choose from are {joined(shown)}. " if level == 3 else ""
     before = _scene(rng, level) + choice
 
     def prompt(members: list[str]) -> str:
-        listed = _listing(members[:given])
+        listed = joined(members[:given])
         if asks:
             return f"{before}Question: The words {listed} belong together. Which word belongs with them? Answer:"
         return f"{before}The words {listed} belong together. One more word that belongs with them is"
@@ -265,7 +262,7 @@ def belongs_with(rng: random.Random, level: int) -> Draft:
 
 
 def odd_one_out(rng: random.Random, level: int) -> Draft:
-    """Words of one kind and one of another; ask for the other. The twin turns the majority round."""
+    """Words of one kind and one of another; ask for the other. The twin reverses the majority."""
     group, _, words = _bundle(rng, level)
     main, other = words[0], words[1]
     places = rng.sample(range(4), 4)
@@ -281,8 +278,8 @@ def odd_one_out(rng: random.Random, level: int) -> Draft:
 
     def prompt(row: list[str]) -> str:
         if asks:
-            return f"{before}Question: Which of the words {_listing(row)} does not belong with the others? Answer:"
-        return f"{before}Of the words {_listing(row)}, the one that does not belong with the others is"
+            return f"{before}Question: Which of the words {joined(row)} does not belong with the others? Answer:"
+        return f"{before}Of the words {joined(row)}, the one that does not belong with the others is"
 
     prompts, answers = (prompt(shown), prompt(twin_shown)), (other[0], main[0])
     return _draft("odd-one-out", asks, group, prompts, answers, [word for word in shown if word != other[0]])

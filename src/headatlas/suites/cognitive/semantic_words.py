@@ -37,7 +37,7 @@ class Definition(NamedTuple):
     words: dict[str, str]
 
 
-# By tier, from words of every day to words of books.
+# By tier, from everyday words to bookish ones.
 SCALES: tuple[tuple[Scale, ...], ...] = (
     (
         Scale("size", "size", (("big", "large"), ("little", "tiny")), ("house", "box", "dog")),
@@ -243,7 +243,7 @@ SENSES: tuple[Sense, ...] = (
     Sense("ruler", ("The ruler was crowned in front of nobles.", "The ruler was marked in inches and centimeters."),
           ("kings", "length")),
 )  # fmt: skip
-COMMON_SENSES = 23  # the first ones, whose two meanings are both of every day
+COMMON_SENSES = 23  # the first ones, whose two meanings are both everyday ones
 
 DEFINITIONS: tuple[tuple[Definition, ...], ...] = (
     (

@@ -1,6 +1,6 @@
 """Syntactic Understanding: the next word is right or wrong by grammar alone.
 
-Every item is one side of a minimal pair: the sentence and its twin differ by one word, or by two that trade places,
+Every example is one side of a minimal pair: the sentence and its twin differ by one word, or by two that are exchanged,
 and a form that is right in one is wrong in the other. All options fit the meaning and come from the same lexical set,
 so neither knowledge nor the story decides; only the structure of the sentence does.
 """
@@ -15,6 +15,7 @@ from headatlas.suites.cognitive import syntactic_words as words
 from headatlas.suites.cognitive.drafting import Draft, Maker, fill
 from headatlas.suites.cognitive.syntactic_words import Scene, gerund, past, plural
 from headatlas.suites.example import Example
+from headatlas.suites.phrasing import capital
 
 TASK = "Syntactic Understanding"
 
@@ -106,7 +107,7 @@ def reflexive_in_clause(rng: random.Random, scene: Scene, level: int) -> Pair:
     said += f" {rng.choice(('on Monday', 'last night', 'yesterday'))}" if level == 3 else ""
 
     def sentence(first: str, second: str) -> str:
-        return _capital(f"{first} {said} that{aside[level - 1]} {second} {scene.hurt}")
+        return capital(f"{first} {said} that{aside[level - 1]} {second} {scene.hurt}")
 
     wrong = (outer[1], third[1], rng.choice([r for r in words.REFLEXIVES if r not in (inner[1], outer[1], third[1])]))
     return Pair(sentence(outer[0], inner[0]), inner[1], wrong, sentence(inner[0], outer[0]), outer[1])
@@ -119,14 +120,14 @@ def reflexive_past_clause(rng: random.Random, scene: Scene, level: int) -> Pair:
     more = ("", f" at the {scene.place}", f" long before {third[0]} came to the {scene.place}")[level - 1]
 
     def sentence(head: str, other: str) -> str:
-        return _capital(f"{head}, who {met} {other}{more}, {scene.hurt}")
+        return capital(f"{head}, who {met} {other}{more}, {scene.hurt}")
 
     wrong = (second[1], third[1], rng.choice(words.REFLEXIVES[3:]))
     return Pair(sentence(first[0], second[0]), first[1], wrong, sentence(second[0], first[0]), second[1])
 
 
 def some_or_any(rng: random.Random, scene: Scene, level: int) -> Pair:
-    """ "Any" needs a negation before it; "some" stands without one."""
+    """ "Any" needs a negation before it; "some" needs none."""
     head, between = words.roles(rng, scene)
     negated = rng.random() < 0.5
     find = rng.choice(("see", "find", "hear", "want", "bring", "need"))
@@ -194,7 +195,7 @@ def too_or_either(rng: random.Random, scene: Scene, level: int) -> Pair:
 
 
 def gap_or_object(rng: random.Random, scene: Scene, level: int) -> Pair:
-    """After "what" the object is missing from its place; after "that" it must be there."""
+    """After "what" the verb must have no object; after "that" it must have one."""
     gap = rng.random() < 0.5
     teller, listener = rng.sample((scene.he, scene.she), 2)
     knew = rng.choice(("knew", "remembered", "saw", "heard", "forgot"))
@@ -273,17 +274,13 @@ def case_of_pronoun(rng: random.Random, scene: Scene, level: int) -> Pair:
     def sentence(conjoined: bool) -> str:
         return f"{when} the {head} {verb}{middle} {conjunction if conjoined else preposition}{company}"
 
-    # "Her" also stands before a noun ("because her friend"), so it is never a wrong option.
+    # "Her" also comes before a noun ("because her friend"), so it is never a wrong option.
     subjects = [s for s, _ in words.CASES if s != subject]
     objects = [o for _, o in words.CASES if o not in (thing, "her")]
     if linked:
         wrong = ((thing,) if thing != "her" else ()) + tuple(rng.sample(objects, 2))
         return Pair(sentence(True), subject, wrong, sentence(False), thing)
     return Pair(sentence(False), thing, (subject, *rng.sample(subjects, 2)), sentence(True), subject)
-
-
-def _capital(sentence: str) -> str:
-    return sentence[0].upper() + sentence[1:]
 
 
 def _maker(core: Core, asked: bool) -> Maker:

@@ -169,7 +169,7 @@ def number(noun: str, many: bool) -> str:
 
 
 def roles(rng: random.Random, scene: Scene) -> tuple[str, str]:
-    """The two roles in random order: the head of the sentence, and the one that stands in its way."""
+    """The two roles in random order: the head of the subject, and the one between it and the verb."""
     return (scene.role, scene.other_role) if rng.random() < 0.5 else (scene.other_role, scene.role)
 
 
@@ -182,7 +182,7 @@ def finite(rng: random.Random, scene: Scene, many: bool) -> tuple[str, str, tupl
 
 
 def people(rng: random.Random, scene: Scene) -> list[tuple[str, str]]:
-    """Those who stand in the scene, each with the reflexive that goes with them, in random order."""
+    """The people of the scene, each with the reflexive that goes with them, in random order."""
     group = plural(rng.choice((scene.role, scene.other_role)))
     return rng.sample([(scene.he, "himself"), (scene.she, "herself"), (f"the {group}", "themselves")], 3)
 

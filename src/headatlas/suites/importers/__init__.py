@@ -1,1 +1,1 @@
-"""Other people's data as suites."""
+"""Data sets of others, turned into examples."""

@@ -21,14 +21,14 @@ def read_reasoning_gym(name: str, n: int, seed: int = 0) -> list[Example]:
     several words); where the data set has few different answers, such as yes and no, there are fewer than three.
     """
     if n < 1:
-        raise UsageError(f"{n} entries of {name!r} were asked for; ask for at least 1.")
+        raise UsageError(f"{n} entries of {name!r} were asked for; `n` must be at least 1.")
     entries = [(i, entry) for i, entry in enumerate(_entries(name, n, seed)) if _answer(entry)]
     if not entries:
         raise HeadAtlasError(
-            f"The reasoning-gym data set {name!r} gives no reference answers (0 of {n} entries): it judges "
-            "solutions by a rule. Choose another."
+            f"None of the {n} entries of the reasoning-gym data set {name!r} has a reference answer: it judges "
+            "solutions by a rule. Choose another data set."
         )
-    pools: dict[str, list[tuple[str, str]]] = defaultdict(list)  # type: question hash and answer of each entry
+    pools: dict[str, list[tuple[str, str]]] = defaultdict(list)  # by type: question hash and answer of each entry
     for _, entry in entries:
         pools[answer_type(_answer(entry))].append((short_hash(entry["question"]), _answer(entry)))
     return [_example(name, seed, i, entry, pools) for i, entry in entries]
@@ -61,9 +61,10 @@ def _entries(name: str, n: int, seed: int) -> list[dict[str, Any]]:
         raise unknown("reasoning-gym data set", name, sorted(known))
     try:
         return list(gym.create_dataset(name, size=n, seed=seed))
-    except Exception as error:  # its generators fail in their own ways, with assertions among them
+    except Exception as error:  # its generators raise errors of any kind, assertions among them
         raise HeadAtlasError(
-            f"reasoning-gym could not make {n} entries of {name!r}: {type(error).__name__}: {error}. Choose another."
+            f"reasoning-gym could not generate {n} entries of {name!r}: {type(error).__name__}: {error}. Choose "
+            "another data set."
         ) from error
 
 

@@ -1,8 +1,8 @@
 """Neutral text: the next word of a plain passage, as a control for heads that matter to everything.
 
-Nothing has to be looked up, known, worked out or decided. A passage is cut at a noun; the wrong words have
-the same form and about the same length, come from other fields of meaning, and stand nowhere in the passage. Prompts
-have the lengths and the lead-ins of the other functions.
+Nothing has to be looked up, known, worked out or decided. A passage is cut before a noun. The wrong words have the same
+form and about the same length, come from other fields of meaning, and do not occur in the passage. Prompts have the
+lengths and the lead-ins of the cognitive functions.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from functools import cache
 from typing import NamedTuple
 
 from headatlas.errors import HeadAtlasError
-from headatlas.suites.cognitive.drafting import LEAD_INS, LENGTHS
+from headatlas.suites.cognitive.drafting import LEAD_INS, LENGTHS, check_level
 from headatlas.suites.example import Example
 from headatlas.suites.neutral.passages import PASSAGES, WORDS
 
 TASK = "Neutral"
-CONTEXT = 45  # characters of a passage that stand before a cut, at least
-REPEAT = 10.0  # how many characters off its length a prompt may be, rather than repeat a cut once more
+CONTEXT = 45  # characters of a passage before a cut, at least
+REPEAT = 10.0  # repeating a cut is as bad as missing the length by so many characters
 WRONG = 3
 JOINING = ("and", "but", "or", "when", "while", "where", "because", "so", "that", "who", "which", "until")
-NEAREST = 4  # words of a field are looked at: those nearest in length to the right one
+NEAREST = 4  # wrong words of each field to choose from: those nearest in length to the right one
 
 
 class Cut(NamedTuple):
-    """A place in a passage: the text before it, from the first or a later sentence, and the right and wrong words."""
+    """A cut in a passage: the text before it, from the first or a later sentence, and the right and wrong words."""
 
     before: str
-    place: int
+    index: int  # of the right word in the passage
     word: str
     form: str
     wrong: tuple[tuple[str, ...], ...]  # some words of every other field
 
 
 def _opens_clause(tokens: list[str], i: int) -> bool:
-    """Whether nothing but an article or the like stands between a word and the start of its clause."""
+    """Whether at most an article or the like comes between the start of a clause and the word."""
     return any(token[0].isupper() or token[-1] in ",." or token in JOINING for token in (tokens[i - 1], tokens[i - 2]))
 
 
 def _fitting(words: list[str], word: str, article: str, present: set[str]) -> tuple[str, ...]:
-    """The words nearest in length to `word` that go with what stands before it."""
+    """The words nearest in length to `word` that fit the article before it."""
     fitting = [w for w in words if w not in present]
     if article in ("a", "an"):
         fitting = [w for w in fitting if (w[0] in "aeiou") == (article == "an")]
@@ -50,12 +50,12 @@ def _fitting(words: list[str], word: str, article: str, present: set[str]) -> tu
 
 @cache
 def cuts(passage: str) -> tuple[Cut, ...]:
-    """All places where a passage may be cut. What opens a clause could be almost anything and is left out."""
+    """All cuts of a passage. A word that opens a clause could be almost anything, so there is no cut before it."""
     forms = {w: (form, field) for form, fields in WORDS.items() for field, text in fields.items() for w in text.split()}
     tokens = passage.split()
     present = {token.strip(",.").lower() for token in tokens}
     starts = [0, *(i for i in range(1, len(tokens)) if tokens[i - 1].endswith("."))]
-    found = []
+    passage_cuts = []
     for i, token in enumerate(tokens):
         word = token.rstrip(",.")
         if word not in forms or _opens_clause(tokens, i):
@@ -64,14 +64,13 @@ def cuts(passage: str) -> tuple[Cut, ...]:
         other_fields = [text.split() for other, text in WORDS[form].items() if other != field]
         wrong = [_fitting(words, word, tokens[i - 1], present) for words in other_fields]
         texts = (" ".join(tokens[start:i]) for start in starts if start < i)
-        found += [Cut(text, i, word, form, tuple(filter(None, wrong))) for text in texts if len(text) >= CONTEXT]
-    return tuple(found)
+        passage_cuts += [Cut(text, i, word, form, tuple(filter(None, wrong))) for text in texts if len(text) >= CONTEXT]
+    return tuple(passage_cuts)
 
 
 def generate(seed: int, n: int, level: int = 1) -> list[Example]:
     """`n` different examples, the passages in turn. A pure function of its arguments."""
-    if level not in LENGTHS:
-        raise HeadAtlasError(f"Level {level} was asked for; there are levels {', '.join(map(str, LENGTHS))}.")
+    check_level(level)
     rng = random.Random(f"{TASK}/{seed}/{level}")
     turns: list[int] = []
     used: Counter[tuple[int, int]] = Counter()
@@ -82,15 +81,18 @@ def generate(seed: int, n: int, level: int = 1) -> list[Example]:
         number = turns.pop()
         target = rng.gauss(*LENGTHS[level])
         free = [
-            (abs(len(prompt) - target) + REPEAT * used[number, cut.place], prompt, cut)
+            (abs(len(prompt) - target) + REPEAT * used[number, cut.index], prompt, cut)
             for cut in cuts(PASSAGES[number])
             for lead_in in LEAD_INS
             if (prompt := f"{lead_in} {cut.before}".strip()) not in prompts
         ]
         if not free:
-            raise HeadAtlasError(f"{TASK} has {len(examples)} different examples; {n} were asked for. Ask for fewer.")
+            raise HeadAtlasError(
+                f"{n} examples of {TASK} were asked for, but only {len(examples)} different ones could be generated. "
+                "Ask for a smaller `n`."
+            )
         _, prompt, cut = min(free)
-        used[number, cut.place] += 1
+        used[number, cut.index] += 1
         prompts.add(prompt)
         examples.append(
             Example(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from headatlas.errors import HeadAtlasError
-from headatlas.suites.cognitive import GENERATORS, TASKS, cognitive
+from headatlas.suites.cognitive import GENERATORS, KNOWLEDGE, TASKS, cognitive, roles
 from headatlas.suites.suite import SPLITS
 
 
@@ -16,9 +16,15 @@ def suite(request):
     return cognitive(level=request.param)
 
 
-def test_the_eight_functions_stand_in_the_order_of_the_figure(suite):
+def test_the_eight_functions_come_in_the_order_of_the_figure(suite):
     assert suite.tasks == TASKS
     assert len(GENERATORS) == 8
+
+
+def test_roles_has_the_two_showcase_functions_with_more_examples():
+    suite = roles(level=2)
+    assert (suite.name, suite.tasks) == ("roles", KNOWLEDGE.showcase)
+    assert [len(suite.of(task)) for task in suite.tasks] == [600, 600]
 
 
 def test_there_are_enough_examples_templates_and_groups(suite):
@@ -60,14 +66,17 @@ def test_lengths_in_characters_and_words_say_nothing_about_the_function():
             assert abs(lengths[a].mean() - lengths[b].mean()) / spread < 0.5, (a, b)
 
 
+def values(suite, field):
+    return {getattr(example, field) for example in suite.examples}
+
+
 def test_no_group_and_no_prompt_crosses_a_split(suite):
     splits = suite.split()
     for first in SPLITS:
         for second in SPLITS:
             if first < second:
                 for key in ("group", "prompt"):
-                    own, other = ({getattr(e, key) for e in splits[s].examples} for s in (first, second))
-                    assert not own & other
+                    assert not values(splits[first], key) & values(splits[second], key)
 
 
 def test_the_same_arguments_give_the_same_bytes_and_another_seed_others():
@@ -81,5 +90,5 @@ def test_more_can_be_asked_for():
 
 
 def test_an_unknown_level_is_refused():
-    with pytest.raises(HeadAtlasError, match="Level 4 was asked for; there are levels 1, 2, 3"):
+    with pytest.raises(HeadAtlasError, match="Level 4 was asked for, but `level` must be one of 1, 2, 3"):
         cognitive(24, level=4)

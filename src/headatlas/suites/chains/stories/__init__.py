@@ -1,0 +1,1 @@
+"""Twelve families of situations, each told as a question with its steps."""

@@ -1,0 +1,233 @@
+"""Interventions that share a forward, against one at a time: a gate or a push by hand, nothing repeated or skipped."""
+
+import numpy as np
+import pytest
+import torch
+
+from headatlas.run import interventions
+from headatlas.run.baselines import Baselines
+from headatlas.run.batches import make_batches
+from headatlas.run.interventions import (
+    Gates,
+    GatesByExample,
+    Pushes,
+    ablate_each,
+    gate_gradient,
+    gates_scaling,
+    gates_without,
+    score_intact,
+    score_together,
+    score_under,
+)
+from headatlas.run.outcomes import by_example
+from headatlas.suites.suite import Suite
+from tests import tiny
+from tests.run.contexts import run_context
+from tests.run.reference import encoded, plain_logprob
+
+KINDS = ("llama-grouped", "gpt2", "bloom", "falcon-grouped", "gemma2", "qwen3_moe")
+INTACT = frozenset()
+SETS = [INTACT, frozenset({(1, 2)}), frozenset({(0, 0), (2, 3)})]
+
+
+# Gates
+
+
+@pytest.mark.parametrize("baseline", ["mean", "zero", "resample"])
+def test_gates_that_share_a_forward_are_gates_one_at_a_time(tmp_path, baseline, monkeypatch):
+    context = run_context(tmp_path)
+    model, baselines = context.model, Baselines(baseline, context)
+    gates = gates_without(model.shape, SETS)
+    for batch in context.batches("Colours", "evaluate", with_distractors=True):
+        intervention = Gates(gates, baselines.for_batch("Colours", batch))
+        monkeypatch.setattr(interventions, "FORWARD_TOKENS", 10 * batch.ids.numel())
+        together = score_under(model, batch, intervention)
+        for i in range(len(SETS)):
+            with torch.inference_mode(), model.gate(gates[i], intervention.baseline):
+                logprobs, greedy = batch.score(model)
+            np.testing.assert_allclose(together["logprobs"][i], logprobs, atol=1e-5)
+            np.testing.assert_array_equal(together["greedy"][i], greedy)
+        monkeypatch.setattr(interventions, "FORWARD_TOKENS", 1)
+        one_by_one = score_under(model, batch, intervention)
+        np.testing.assert_allclose(one_by_one["logprobs"], together["logprobs"], atol=1e-5)
+        assert np.abs(together["logprobs"][1] - together["logprobs"][0]).max() > 0.01
+
+
+def test_open_gates_are_the_intact_model(tmp_path):
+    context = run_context(tmp_path)
+    for batch in context.batches("Numbers", "choose", with_distractors=True):
+        intact = score_intact(context.model, batch)
+        opened = score_under(context.model, batch, Gates(torch.ones(1, *context.model.shape)))
+        # The same call, layers whose gates are open are not touched: the same bits.
+        np.testing.assert_array_equal(opened["logprobs"][0], intact["logprobs"])
+        np.testing.assert_array_equal(opened["greedy"][0], intact["greedy"])
+
+
+def test_as_few_forwards_as_there_is_room_for(tmp_path, monkeypatch):
+    context = run_context(tmp_path)
+    batch = context.batches("Colours", "fit")[0]
+    rows, plain = [], context.model.logits
+    monkeypatch.setattr(context.model, "logits", lambda ids: rows.append(len(ids)) or plain(ids))
+    monkeypatch.setattr(interventions, "FORWARD_TOKENS", 3 * batch.ids.numel())
+    score_under(context.model, batch, Gates(torch.ones(7, *context.model.shape)))
+    assert rows == [3 * batch.size, 3 * batch.size, batch.size]
+
+
+def test_gates_can_be_differentiated_through_their_score(tmp_path):
+    context = run_context(tmp_path)
+    batch = context.batches("Colours", "fit")[0]
+    gates = torch.ones(2, *context.model.shape, requires_grad=True)
+    logprobs, _ = score_together(context.model, batch, Gates(gates))
+    (gradient,) = torch.autograd.grad(logprobs.sum(), gates)
+    expected = gate_gradient(context.model, batch, None).sum(0).reshape(context.model.shape)
+    for copy in gradient:
+        np.testing.assert_allclose(copy, expected, atol=1e-4)
+
+
+def test_gates_are_zero_for_the_removed_heads_alone():
+    gates = gates_without((2, 3), [frozenset({(0, 1), (1, 2)}), INTACT])
+    assert gates.tolist() == [[[1, 0, 1], [1, 1, 0]], [[1, 1, 1], [1, 1, 1]]]
+    scaled = gates_scaling((2, 2), [(frozenset({(0, 1)}), 0.5), (frozenset({(1, 0), (1, 1)}), 2.0)])
+    assert scaled.tolist() == [[[1, 0.5], [1, 1]], [[1, 1], [2, 2]]]
+
+
+def test_gates_by_example_are_the_gates_of_that_example_alone(tmp_path):
+    context = run_context(tmp_path)
+    model, examples = context.model, context.examples("Colours", "evaluate")
+    sets = [frozenset({(i % 3, i % 4)}) if i % 3 else INTACT for i in range(len(examples))]
+    gates = gates_without(model.shape, sets)
+    baseline = torch.randn(*model.shape, model.head_dim, generator=torch.Generator().manual_seed(0))
+    options = [context.encoder.encode(example) for example in examples]
+    seen = set()
+    for batch in make_batches(options, 200):  # members are not in order, and some options have rows of their own
+        scores = score_under(model, batch, GatesByExample(gates, baseline))
+        assert scores["logprobs"].shape == (1, len(batch.owners))
+        for member, logprobs, _ in by_example(batch, scores):
+            with model.gate(gates[member], baseline):
+                expected = [plain_logprob(model, option.tokens, option.start) for option in options[member]]
+            np.testing.assert_allclose(logprobs[0], expected, atol=1e-5)
+            seen.add(member)
+    assert seen == set(range(len(examples)))
+
+
+# One head at a time
+
+
+@torch.inference_mode()
+def plain_ablation(model, batch, heads, baseline):
+    """The reference: for every head a full forward of the same rows, with a gate and nothing shared."""
+    intact, _ = batch.score(model)
+    columns = []
+    for layer, head in heads:
+        gates = torch.ones(model.shape)
+        gates[layer, head] = 0
+        with model.gate(gates, baseline):
+            columns.append(intact - batch.score(model)[0])
+    return torch.stack(columns, 1).numpy()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("baseline", ["zero", "mean", "resample"])
+def test_batched_ablation_gives_the_effects_of_the_plain_way(tmp_path, kind, baseline, monkeypatch):
+    context = run_context(tmp_path, tiny.model(kind))
+    batch = context.batches("Colours", "choose")[0]
+    replacement = Baselines(baseline, context).for_batch("Colours", batch)
+    expected = plain_ablation(context.model, batch, context.heads, replacement)
+    assert np.abs(expected).max() > 0.01, "heads must matter, or the comparison would be empty"
+    for room in (1, 3):
+        monkeypatch.setattr(interventions, "FORWARD_TOKENS", room * batch.ids.numel())
+        effects = ablate_each(context.model, batch, list(context.heads), replacement)
+        np.testing.assert_allclose(effects, expected, atol=1e-5)
+
+
+def test_the_sign_says_that_a_removed_helper_costs_the_answer(tmp_path):
+    """Plant a head that writes the answer's direction at every position, and one that writes against it."""
+    model = tiny.model("llama")
+    (answer,) = encoded(" red")
+    direction = model.module.get_output_embeddings().weight[answer].detach()
+    with torch.no_grad():
+        model.out_weight(2)[0] = 0.5 * torch.outer(torch.ones(model.head_dim), direction)
+        model.out_weight(2)[1] = -0.5 * torch.outer(torch.ones(model.head_dim), direction)
+        # A constant z for both: the value of every token is the same vector.
+        values = model.layers[2].self_attn.v_proj
+        values.weight.zero_()
+        values.bias = torch.nn.Parameter(torch.ones(values.out_features), requires_grad=False)
+    context = run_context(tmp_path, model)
+    batch = context.batches("Colours", "fit")[0]
+    red = batch.rows[batch.targets == answer].numpy()
+    assert red.size
+    effects = ablate_each(model, batch, [(2, 0), (2, 1)], None)[red]
+    assert (effects[:, 0] > 0.1).all()
+    assert (effects[:, 1] < -0.1).all()
+
+
+# Gradients
+
+
+@pytest.mark.parametrize("baseline", ["zero", "mean", "resample"])
+def test_where_heads_are_faint_the_gradient_is_the_ablation_effect(tmp_path, baseline):
+    """To first order both are the same number; heads a thousand times fainter leave nothing but the first order."""
+    model = tiny.model("gpt2")
+    with torch.no_grad():
+        for layer in range(model.n_layers):
+            model.out_weight(layer).mul_(1e-3)
+    model.module.double()
+    context = run_context(tmp_path, model)
+    batch = context.batches("Colours", "fit")[0]
+    replacement = Baselines(baseline, context).for_batch("Colours", batch)
+    estimated = gate_gradient(model, batch, replacement)
+    exact = ablate_each(model, batch, list(context.heads), replacement)
+    assert np.abs(exact).max() > 1e-6
+    np.testing.assert_allclose(estimated, exact, atol=0.03 * np.abs(exact).max())
+    assert np.corrcoef(estimated.ravel(), exact.ravel())[0, 1] > 0.999
+
+
+def test_the_gradient_is_gradient_times_activation_summed_over_positions(tmp_path):
+    context = run_context(tmp_path)
+    batch = context.batches("Numbers", "fit")[0]
+    with context.model.capture(grad=True) as z:
+        logprobs, _ = batch.score(context.model)
+    gradients = torch.autograd.grad(logprobs.sum(), [z[layer] for layer in range(3)])
+    expected = torch.stack([(z[layer] * gradients[layer]).sum((1, 3)) for layer in range(3)], 1)
+    np.testing.assert_allclose(gate_gradient(context.model, batch, None), expected.detach().flatten(1), atol=1e-5)
+
+
+# Pushes
+
+
+def long_options() -> Suite:
+    """Options of several tokens, so that there are several positions to push at."""
+    changes = [
+        {"answer": f"{e.answer} item{e.answer}", "distractors": (e.distractors[0], f"{e.distractors[1]} zebra")}
+        for e in tiny.suite().examples
+    ]
+    return Suite("long", tuple(e.model_copy(update=c) for e, c in zip(tiny.suite().examples, changes, strict=True)))
+
+
+def pushed(model, option, push: torch.Tensor) -> float:
+    """An option alone and unpadded, the push added from the last token of the prompt on."""
+    answering = torch.zeros(1, len(option.tokens), 1, 1)
+    answering[:, option.start - 1 :] = 1
+    with model.add({layer: answering * push[layer] for layer in range(model.n_layers)}):
+        return plain_logprob(model, option.tokens, option.start)
+
+
+@pytest.mark.parametrize("kind", ["llama-grouped", "gpt2"])
+def test_a_push_acts_only_where_tokens_of_an_answer_are_predicted(tmp_path, kind, monkeypatch):
+    context = run_context(tmp_path, tiny.model(kind), long_options())
+    model, examples = context.model, context.examples("Colours", "evaluate")
+    pushes = torch.zeros(3, *model.shape, model.head_dim)
+    generator = torch.Generator().manual_seed(0)
+    pushes[1, 1, 2] = torch.randn(model.head_dim, generator=generator)
+    pushes[2, [0, 2], [3, 1]] = torch.randn(2, model.head_dim, generator=generator)
+    for room in (1, 100_000):
+        monkeypatch.setattr(interventions, "FORWARD_TOKENS", room)
+        for batch in context.batches("Colours", "evaluate", with_distractors=True):
+            scores = score_under(model, batch, Pushes(pushes))
+            for member, logprobs, _ in by_example(batch, scores):
+                options = context.encoder.encode(examples[member])
+                intact = [plain_logprob(model, option.tokens, option.start) for option in options]
+                for i, push in enumerate(pushes):
+                    expected = [pushed(model, option, push) for option in options]
+                    np.testing.assert_allclose(logprobs[i], expected, atol=2e-5)
+                    assert (np.abs(np.subtract(expected, intact)).max() < 1e-5) == (i == 0)

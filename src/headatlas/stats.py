@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,27 @@ LEVEL = 0.05  # of every test, and of the false-discovery rate among heads
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean effect of each column, its clustered standard error, the two-sided p-value of "no effect", and the number of
-    groups behind them."""
+    """Mean effect of each column, its standard error, the two-sided p-value of "no effect", the number of groups behind
+    them, and the degrees of freedom of each error: groups - 1 unless given."""
 
     mean: Array
     stderr: Array
     p_value: Array
     groups: int
+    df: Array = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        if not len(self.df):
+            object.__setattr__(self, "df", np.full(np.shape(self.mean), float(self.groups - 1)))
+
+
+def t_summary(mean: Array, stderr: Array, df: Array, groups: int) -> Summary:
+    """A summary whose p-values are Student's t with these degrees of freedom.
+
+    A head without any effect has mean 0 and error 0: that is no evidence, p = 1.
+    """
+    t = np.divide(np.abs(mean), stderr, out=np.where(mean == 0, 0.0, np.inf), where=stderr > 0)
+    return Summary(mean, stderr, 2 * stats.t.sf(t, df), groups, df)
 
 
 def summarise(effects: Array, groups: Sequence[str]) -> Summary:
@@ -39,14 +53,17 @@ def summarise(effects: Array, groups: Sequence[str]) -> Summary:
     if clusters < 2:
         return Summary(mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan), clusters)
     stderr = np.sqrt(clusters / (clusters - 1) * np.square(sums).sum(axis=0)) / n
-    # A head without any effect has mean 0 and error 0: that is no evidence, p = 1.
-    t = np.divide(np.abs(mean), stderr, out=np.where(mean == 0, 0.0, np.inf), where=stderr > 0)
-    return Summary(mean, stderr, 2 * stats.t.sf(t, clusters - 1), clusters)
+    return t_summary(mean, stderr, np.full_like(mean, clusters - 1), clusters)
 
 
 def half_width(groups: int) -> float:
     """How many standard errors a 95 % interval reaches to each side of a mean over so many groups."""
     return float(stats.t.ppf(0.975, groups - 1)) if groups > 1 else float("nan")
+
+
+def t_reach(df: Array) -> Array:
+    """The same by degrees of freedom; NaN where there are none."""
+    return stats.t.ppf(0.975, np.where(df > 0, df, np.nan))
 
 
 def q_values(p_values: Array) -> Array:

@@ -17,7 +17,7 @@ from headatlas.atlas.records import Head
 from headatlas.atlas.run_record import RunRecord, read_run
 from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, SCORES
 from headatlas.errors import HeadAtlasError, unknown
-from headatlas.stats import Array, half_width
+from headatlas.stats import Array, t_reach
 
 if TYPE_CHECKING:
     from headatlas.patterns import Finding
@@ -136,9 +136,9 @@ class Atlas:
             value=("value", "mean"), least=("value", "min"), most=("value", "max")
         )
         if chosen["seed"].nunique() == 1:
-            columns = ["layer", "head", "stderr", "p_value", "q_value", "groups"]
+            columns = ["layer", "head", "stderr", "p_value", "q_value", "df"]
             rows = rows.merge(chosen[columns], on=["layer", "head"])
-            reach = half_width(int(rows["groups"].iloc[0])) * rows["stderr"]
+            reach = t_reach(rows["df"].to_numpy()) * rows["stderr"]
         else:
             rows[["stderr", "p_value", "q_value"]] = np.nan
             reach = pd.Series(np.nan, index=rows.index)

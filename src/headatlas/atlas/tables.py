@@ -17,7 +17,8 @@ SCORES = pa.schema(
         ("stderr", pa.float64()),  # clustered by group
         ("p_value", pa.float64()),  # of "no effect", two-sided
         ("q_value", pa.float64()),  # Benjamini-Hochberg over all measured heads of the map
-        ("groups", pa.int32()),  # groups of examples behind stderr; the interval is Student's t with groups - 1
+        ("groups", pa.int32()),  # groups of examples behind stderr
+        ("df", pa.float64()),  # degrees of freedom of stderr: the interval is Student's t
         ("rank", pa.int32()),  # 1 for the first head in the order that the method declares
     ]
 )

@@ -1,74 +1,86 @@
-"""Attribution: a first-order estimate of every head's ablation effect, in one forward and one backward."""
+"""Attribution: a first-order estimate of every head's effect, in one forward and one backward."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from headatlas.atlas.declarations import Measure, MethodInfo
-from headatlas.methods.base import Measured, Method, effect_map
-from headatlas.run.cells import CellKind
-from headatlas.run.settings import check_baseline
-from headatlas.stats import Array
+from headatlas.atlas.records import Diagnostic, HeadMap
+from headatlas.methods.base import Measured, Method
+from headatlas.methods.effects import attributed_effects
+from headatlas.run.settings import TWIN_BASELINES, check_baseline, check_metric
+from headatlas.stats import Array, Summary, summarise
 
 if TYPE_CHECKING:
-    from headatlas.run.batches import Batch
-    from headatlas.run.cells import Cell
     from headatlas.run.context import RunContext
+    from headatlas.run.quantity import TaskQuantity
 
-ATTRIBUTION = CellKind("attribution")
 SPLIT = "fit"
 
 
 @dataclass(frozen=True)
 class Attribute(Method):
-    """Gradient times activation of the answer's log-probability (Michel et al. 2019; attribution patching, Nanda 2023).
+    """Gradient times activation (Michel et al. 2019; attribution patching, Nanda 2023) of what is measured.
 
-    With a gate g on a head, z' = g z + (1 - g) b. At g = 1, d log p / dg is the sum over positions of
-    (z - b) . d log p / dz: to first order, what the answer would lose if the head were replaced by its baseline b.
-    Positive heads help the answer. Measured on `fit`.
+    With a gate g on a head, z' = g z + (1 - g) b. At g = 1, dm / dg is the sum over positions of (z - b) . dm / dz: to
+    first order, what m would lose if the head were replaced by its baseline b. `metric` m is the margin of the answer
+    over the foil or its log-probability, `baseline` b the head's z on the twin's prompt, its mean, zero or another
+    example's; by default whatever the examples of a task have. Measured on `fit`.
+
+    A small p would be about a gradient and not about an effect, so none is given.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
         name="attribute",
         title="Attribution",
-        summary="estimates the effect of removing each head from one gradient",
-        meaning="What the log-probability of the answer would lose without the head, to first order. An estimate: "
-        "where attention is saturated it can be wrong, even in its sign.",
+        summary="estimates the effect of every head from one gradient",
+        meaning="What the task would lose if the head did as on the twin, to first order. An estimate: where attention "
+        "is saturated it can be wrong, even in its sign, so it has no p-values.",
         kind="importance",
-        measures=(Measure(name="importance", meaning="the head helps the answer", unit="nats"),),
-        primary="importance",
+        measures=(
+            Measure(name="needed", meaning="the prompt needs the head: it loses with the twin's", unit="nats"),
+            Measure(name="enough", meaning="the head is enough: the twin gains with the prompt's", unit="nats"),
+        ),
+        primary="needed",
         priority=1,
     )
-    baseline: str = "mean"
+    metric: str | None = None
+    baseline: str | None = None
 
     def __post_init__(self) -> None:
+        check_metric(self.metric)
         check_baseline(self.baseline)
 
     def measure(self, context: RunContext) -> Measured:
-        effects = self.effects(context)
-        return Measured(
-            [
-                effect_map(self.info, task, context.heads, task_effects, context.groups(task, SPLIT))
-                for task, task_effects in effects.items()
-            ]
-        )
+        from headatlas.run.quantity import plan_quantity
 
-    def effects(self, context: RunContext) -> dict[str, Array]:
-        """Per task, per example: the estimated effect of each head [example, layer * head]."""
-        from headatlas.run.baselines import Baselines
-        from headatlas.run.interventions import gate_gradient
+        quantities = {task: plan_quantity(context, task, SPLIT, self.metric, self.baseline) for task in context.tasks}
+        maps = self._maps("needed", quantities, attributed_effects("Attribution", quantities))
+        mirrored = {task: q.mirrored() for task, q in quantities.items() if q.baseline in TWIN_BASELINES}
+        gains = {task: -effects for task, effects in attributed_effects("Attribution of twins", mirrored).items()}
+        maps += self._maps("enough", mirrored, gains)
+        return Measured(maps, [entry for q in quantities.values() for entry in describe(self.info.name, q)])
 
-        baselines = Baselines(self.baseline, context)
-
-        def cell(task: str, batch: Batch) -> Cell:
-            return context.cell(
-                ATTRIBUTION,
-                lambda: {"effects": gate_gradient(context.model, batch, baselines.for_batch(task, batch))},
-                2 * batch.ids.numel(),  # the backward through frozen weights costs about as much as the forward
-                batch=batch.key,
-                baseline=baselines.inputs(task),
+    def _maps(self, measure: str, quantities: dict[str, TaskQuantity], effects: dict[str, Array]) -> list[HeadMap]:
+        return [
+            HeadMap(
+                self.info.name, measure, task, 0, quantities[task].context.heads,
+                without_p(summarise(task_effects, quantities[task].groups)),
             )
+            for task, task_effects in effects.items()
+        ]  # fmt: skip
 
-        cells = {task: [cell(task, batch) for batch in context.batches(task, SPLIT)] for task in context.tasks}
-        return context.run_by_batch("Attribution", SPLIT, cells, "effects")
+
+def without_p(summary: Summary) -> Summary:
+    return Summary(summary.mean, summary.stderr, np.full_like(summary.mean, np.nan), summary.groups)
+
+
+def describe(method: str, quantity: TaskQuantity) -> list[Diagnostic]:
+    """How many examples were measured and left out, and with which metric and baseline."""
+    return [
+        Diagnostic(method, "examples attributed", float(len(quantity.items)), quantity.task),
+        Diagnostic(method, "examples left out", float(quantity.left_out), quantity.task),
+    ]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
-from headatlas.stats import Array, Summary
+from headatlas.stats import Array, Summary, summarise, t_summary
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,16 @@ def _spread(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class Certified:
-    """`summary` holds values, errors and p-values; `reach` [head] is half the width of the 95 % interval.
+    """`summary` holds values, errors and p-values, with the degrees of freedom of every head.
 
-    `variance_left` [head]: the share of the exact effects' variance that attribution does not explain.
-    `same_sign` [head]: the share of turns in which both have the same sign. `coefficient` [head]: mean lambda.
+    `exact` counts the examples that were measured exactly. `variance_left` [head]: the share of the exact effects'
+    variance that attribution does not explain. `same_sign` [head]: the share of turns in which both have the same sign.
     """
 
     summary: Summary
-    reach: Array
+    exact: int
     variance_left: Array
     same_sign: Array
-    coefficient: Array
 
 
 def certify(attributed: Array, exact: Array, draw: Draw, groups: Sequence[str]) -> Certified:
@@ -73,32 +72,27 @@ def certify(attributed: Array, exact: Array, draw: Draw, groups: Sequence[str]) 
     a, x, w = attributed[draw.examples][draw.turns], exact[draw.turns], draw.weights[:, None]
     names = np.asarray(groups)[draw.examples][draw.turns]
     coefficients = _cross_fitted(a, x, w, names)
-    mean_a = attributed.mean(0)
-    terms = coefficients * mean_a + w * (x - coefficients * a)
-    value = terms.mean(0)
-    n = len(terms)
+    terms = coefficients * attributed.mean(0) + w * (x - coefficients * a)
+    n, clusters = len(terms), len(set(groups))
     correction = moderated_variance(terms.var(0, ddof=1), n - 1, _spread(attributed))
-    coefficient = coefficients.mean(0)
-    sampling = np.square(coefficient) * clustered_variance(attributed, groups)
-    residual = (w * np.square(x - coefficients * a)).mean(0) / len(attributed)
-    clusters = len(set(groups))
     drawn = correction.variance / n
-    variance = sampling + residual + drawn
-    df = np.square(variance) / (
-        np.square(sampling + residual) / (clusters - 1) + np.square(drawn) / correction.df + 1e-300
-    )
-    stderr = np.sqrt(variance)
-    t = np.divide(np.abs(value), stderr, out=np.where(value == 0, 0.0, np.inf), where=stderr > 0)
-    p = 2 * stats.t.sf(t, df)
+    # The examples themselves are a sample: the spread of their effects is that of their attributions, times lambda,
+    # and of what those leave unexplained.
+    unexplained = (w * np.square(x - coefficients * a)).mean(0) / len(attributed)
+    sampled = np.square(coefficients.mean(0)) * clustered_variance(attributed, groups) + unexplained
+    variance = sampled + drawn
+    parts = np.square(sampled) / (clusters - 1) + np.square(drawn) / correction.df
+    df = np.divide(np.square(variance), parts, out=np.full_like(variance, clusters - 1.0), where=parts > 0)
     spread = (w * np.square(x)).mean(0) - np.square((w * x).mean(0))
-    left = np.divide((w * np.square(x - a)).mean(0), spread, out=np.full_like(value, np.nan), where=spread > 0)
-    return Certified(
-        Summary(value, stderr, p, clusters),
-        stats.t.ppf(0.975, df) * stderr,
-        left,
-        (np.sign(a) == np.sign(x)).mean(0),
-        coefficient,
-    )
+    left = np.divide((w * np.square(x - a)).mean(0), spread, out=np.full_like(spread, np.nan), where=spread > 0)
+    same_sign = (np.sign(a) == np.sign(x)).mean(0)
+    return Certified(t_summary(terms.mean(0), np.sqrt(variance), df, clusters), len(draw.examples), left, same_sign)
+
+
+def certify_all(exact: Array, groups: Sequence[str]) -> Certified:
+    """The same where every example was measured: there is nothing to correct."""
+    summary = summarise(exact, groups)
+    return Certified(summary, len(exact), np.zeros_like(summary.mean), np.ones_like(summary.mean))
 
 
 def _cross_fitted(a: Array, x: Array, w: Array, groups: NDArray[np.str_]) -> Array:

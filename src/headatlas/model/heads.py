@@ -172,8 +172,9 @@ class HeadModel:
     def gate(self, gates: Tensor, baseline: Baseline | None = None, where: Tensor | None = None) -> Iterator[None]:
         """Scale every head: z becomes g z + (1 - g) baseline (zero unless given).
 
-        `where` [batch, pos] limits that to some positions: elsewhere z stays as it is. `gates` is [layer, head], or [batch, layer, head] for a different mask in every row. A gate of 1 leaves the bits
-        of z as they are; layers whose gates are all 1 are not touched, unless the gates need gradients.
+        `gates` is [layer, head], or [batch, layer, head] for a different mask in every row. A gate of 1 leaves the bits
+        of z as they are; layers whose gates are all 1 are not touched, unless the gates need gradients. `where`
+        [batch, pos] limits all that to some positions: elsewhere z stays as it is.
         """
         if gates.shape[-2:] != self.shape or gates.dim() not in (2, 3):
             raise HeadAtlasError(

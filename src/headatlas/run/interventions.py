@@ -38,8 +38,9 @@ class Intervention(Protocol):
 class Gates:
     """z becomes g z + (1 - g) baseline, with gates g [intervention, layer, head].
 
-    `baseline` and `where` [row, pos] (the positions at which it applies) are those of a single copy of the batch. `start` is a layer below which no gate differs from 1, with what
-    entered the layers of the intact model: the forward then begins there.
+    `baseline` and `where` [row, pos] (the positions at which gates apply) are those of a single copy of the batch.
+    `start` is a layer below which no gate differs from 1, with what entered the layers of the intact model: the forward
+    then begins there.
     """
 
     gates: Tensor

@@ -138,8 +138,9 @@ def plan_quantity(
 ) -> TaskQuantity:
     """What is measured of a task: as asked for, or the default for what its examples have.
 
-    The twin is the baseline where at least 90 % of the examples have one that can be aligned; another example is lent as
-    a twin where that works for 60 %; the mean otherwise. The metric is a margin where there is anything to compare with.
+    The twin is the baseline where at least 90 % of the examples have one that can be aligned; another example is lent
+    as a twin where that works for 60 %; the mean otherwise. The metric is a margin where there is anything to compare
+    with.
     """
     examples = context.examples(task, split)
     for kind in (baseline,) if baseline else ("twin", "pair", "mean"):
@@ -151,8 +152,8 @@ def plan_quantity(
             continue
         if len({item.example.group for item in items}) < 2:
             raise HeadAtlasError(
-                f"Only {len(items)} of {len(examples)} examples of {task!r} in its {split!r} split have a twin that can "
-                f"be aligned, too few for `baseline` {kind!r}. Give more twins, or use another `baseline`."
+                f"Only {len(items)} of {len(examples)} examples of {task!r} in its {split!r} split have a twin that "
+                f"can be aligned, too few for `baseline` {kind!r}. Give more twins, or use another `baseline`."
             )
         left_out = len(examples) - len(items)
         return TaskQuantity(context, task, split, metric or "margin", kind, tuple(items), left_out, seed)

@@ -56,6 +56,7 @@ def map_heads(
     out: str | Path = "atlas",
     limit: int | None = None,
     seeds: int | None = None,
+    metric: str | None = None,
     baseline: str | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     level: int | None = None,
@@ -71,7 +72,9 @@ def map_heads(
     An atlas that is already there is continued: finished cells are reused where their inputs are the same. Nothing is
     written before everything that was asked for has been checked. A task on which the intact model is at chance is
     mapped only if it is named in `tasks` or with `at_chance`; `known_only` maps from the items the model gets right.
-    `settings` are settings of methods by their names, such as {"probe": {"kind": "paper"}}.
+    `metric` ("margin" or "logprob") and `baseline` ("twin", "pair", "mean", "zero" or "resample") go to every method
+    that has them; by default they follow from what the examples have. `settings` are settings of methods by their
+    names, such as {"probe": {"kind": "paper"}}.
     """
     reporter = reporter or Reporter()
     check_preset(preset)
@@ -80,7 +83,7 @@ def map_heads(
             raise UsageError(f"`{name}` {value} was asked for; it must be at least {least}.")
     chosen = suite if isinstance(suite, Suite) else load_suite(suite, level)
     chosen = chosen.only(tasks) if tasks else chosen
-    general = {"seeds": seeds, "baseline": baseline}
+    general = {"seeds": seeds, "metric": metric, "baseline": baseline}
     ready = choose_methods(methods, preset, chosen, settings or {}, general)
     usable_methods(ready, chosen.tasks, named=methods is not None)
     how = MapSettings(

@@ -17,8 +17,8 @@ DEFAULT = "quick"
 
 # Examples per task in each split; all of them where None.
 MAP_PRESETS: dict[str, Mapping[str, int] | None] = {
-    "quick": {"fit": 48, "choose": 16, "evaluate": 32},
-    "standard": {"fit": 80, "choose": 40, "evaluate": 80},
+    "quick": {"fit": 48, "choose": 90, "evaluate": 32},
+    "standard": {"fit": 80, "choose": 90, "evaluate": 80},
     "paper": None,
 }
 

@@ -49,7 +49,7 @@ def fit_contrast(contrast: Contrast, context: RunContext) -> list[Fitted]:
 def _problem(contrast: Contrast, context: RunContext) -> Problem:
     tasks = (contrast.keep, contrast.forget)
     data = [task_batches(context, task, "fit", contrast.batch) for task in tasks]
-    held = [task_batches(context, task, "choose", contrast.batch) for task in tasks]
+    held = [task_batches(context, task, "choose", contrast.batch, contrast.held) for task in tasks]
     loss = ContrastLoss(context.model, data, held, contrast.margin, contrast.checkpoint)
     label = f"keep {contrast.keep!r}, forget {contrast.forget!r}"
     more = {"margin": contrast.margin, "held_to_keep": len(held[0])}

@@ -70,7 +70,7 @@ class Gate(FitSettings):
     )
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         # About a minute per fit, a little less well fitted.
-        "quick": {"seeds": 3, "steps": 13, "batch": 12, "check": 5, "schedule": "cooldown", "cooldown": 5},
+        "quick": {"seeds": 3, "steps": 13, "batch": 12, "check": 5, "schedule": "cooldown", "cooldown": 5, "held": 16},
         "standard": {"seeds": 5},
         "paper": {"seeds": 10},
     }

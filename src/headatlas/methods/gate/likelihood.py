@@ -84,9 +84,10 @@ def batch_of_step(batches: Sequence[Batch], step: int) -> Batch:
     return batches[np.random.default_rng([ORDER_SEED, epoch]).permutation(len(batches))[turn]]
 
 
-def task_batches(context: RunContext, task: str, split: str, size: int) -> list[Batch]:
-    """The answers of a task in fixed batches of at most `size` examples of similar length, as equal as can be."""
-    encoded = [context.encoder.encode(example)[:1] for example in context.examples(task, split)]
+def task_batches(context: RunContext, task: str, split: str, size: int, most: int | None = None) -> list[Batch]:
+    """The answers of a task in fixed batches of at most `size` examples of similar length, as equal as can be; of the
+    first `most` examples."""
+    encoded = [context.encoder.encode(example)[:1] for example in context.examples(task, split)[:most]]
     if not encoded:
         raise HeadAtlasError(
             f"Task {task!r} has no answer in its {split!r} split, so no gate can be fitted to it. Give it more groups."

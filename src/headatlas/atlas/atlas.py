@@ -17,7 +17,7 @@ from headatlas.atlas.records import Head
 from headatlas.atlas.run_record import RunRecord, read_run
 from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, SCORES
 from headatlas.errors import HeadAtlasError, unknown
-from headatlas.stats import Array, t_reach
+from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from headatlas.patterns import Finding
@@ -136,13 +136,10 @@ class Atlas:
             value=("value", "mean"), least=("value", "min"), most=("value", "max")
         )
         if chosen["seed"].nunique() == 1:
-            columns = ["layer", "head", "stderr", "p_value", "q_value", "df"]
+            columns = ["layer", "head", "stderr", "p_value", "q_value", "low", "high"]
             rows = rows.merge(chosen[columns], on=["layer", "head"])
-            reach = t_reach(rows["df"].to_numpy()) * rows["stderr"]
         else:
-            rows[["stderr", "p_value", "q_value"]] = np.nan
-            reach = pd.Series(np.nan, index=rows.index)
-        rows["low"], rows["high"] = rows["value"] - reach, rows["value"] + reach
+            rows[["stderr", "p_value", "q_value", "low", "high"]] = np.nan
         rows = rows.iloc[head_order(rows["value"].to_numpy(), self.info(method), measure)].reset_index(drop=True)
         rows.insert(0, "rank", np.arange(1, len(rows) + 1))
         return rows[["rank", "layer", "head", "value", "low", "high", "stderr", "p_value", "q_value", "least", "most"]]

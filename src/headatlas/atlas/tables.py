@@ -18,7 +18,8 @@ SCORES = pa.schema(
         ("p_value", pa.float64()),  # of "no effect", two-sided
         ("q_value", pa.float64()),  # Benjamini-Hochberg over all measured heads of the map
         ("groups", pa.int32()),  # groups of examples behind stderr
-        ("df", pa.float64()),  # degrees of freedom of stderr: the interval is Student's t
+        ("low", pa.float64()),  # 95 % interval, sound for skewed effects
+        ("high", pa.float64()),
         ("rank", pa.int32()),  # 1 for the first head in the order that the method declares
     ]
 )

@@ -27,8 +27,8 @@ def write_scores(folder: Path, model: str, maps: Iterable[HeadMap], methods: Seq
         ranks = head_ranks(summary.mean, infos[head_map.method], head_map.measure)
         for i, (layer, head) in enumerate(head_map.heads):
             row = (model, head_map.method, head_map.measure, head_map.task, head_map.seed, layer, head,
-                   summary.mean[i], summary.stderr[i], summary.p_value[i], q[i], summary.groups, summary.df[i],
-                   ranks[i])  # fmt: skip
+                   summary.mean[i], summary.stderr[i], summary.p_value[i], q[i], summary.groups, summary.low[i],
+                   summary.high[i], ranks[i])  # fmt: skip
             for name, value in zip(SCORES.names, row, strict=True):
                 columns[name].append(value)
     _write(folder / "scores.parquet", pa.table(columns, schema=SCORES))

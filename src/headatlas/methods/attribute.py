@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -75,7 +75,7 @@ class Attribute(Method):
 
 
 def without_p(summary: Summary) -> Summary:
-    return Summary(summary.mean, summary.stderr, np.full_like(summary.mean, np.nan), summary.groups)
+    return replace(summary, p_value=np.full_like(summary.mean, np.nan))
 
 
 def describe(method: str, quantity: TaskQuantity) -> list[Diagnostic]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from headatlas.stats import Array, Summary, summarise, t_summary
+from headatlas.stats import Array, Summary, clustered_moments, estimate, summarise
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,21 @@ def certify(attributed: Array, exact: Array, draw: Draw, groups: Sequence[str]) 
     # The examples themselves are a sample: the spread of their effects is that of their attributions, times lambda,
     # and of what those leave unexplained.
     unexplained = (w * np.square(x - coefficients * a)).mean(0) / len(attributed)
-    sampled = np.square(coefficients.mean(0)) * clustered_variance(attributed, groups) + unexplained
+    spread_a, skewness = clustered_moments(attributed, groups)
+    coefficient = coefficients.mean(0)
+    sampled = np.square(coefficient) * spread_a + unexplained
     variance = sampled + drawn
+    # The skewness of a sum: third moments add up, and only that of the sampled part is known.
+    part = np.divide(np.square(coefficient) * spread_a, variance, out=np.zeros_like(variance), where=variance > 0)
+    skewness = np.sign(coefficient) * skewness * part**1.5
     parts = np.square(sampled) / (clusters - 1) + np.square(drawn) / correction.df
     df = np.divide(np.square(variance), parts, out=np.full_like(variance, clusters - 1.0), where=parts > 0)
     spread = (w * np.square(x)).mean(0) - np.square((w * x).mean(0))
     left = np.divide((w * np.square(x - a)).mean(0), spread, out=np.full_like(spread, np.nan), where=spread > 0)
     same_sign = (np.sign(a) == np.sign(x)).mean(0)
-    return Certified(t_summary(terms.mean(0), np.sqrt(variance), df, clusters), len(draw.examples), left, same_sign)
+    return Certified(
+        estimate(terms.mean(0), np.sqrt(variance), df, clusters, skewness), len(draw.examples), left, same_sign
+    )
 
 
 def certify_all(exact: Array, groups: Sequence[str]) -> Certified:
@@ -108,16 +115,6 @@ def _cross_fitted(a: Array, x: Array, w: Array, groups: NDArray[np.str_]) -> Arr
         products, squares = (w * a * x)[others].sum(0), (w * a * a)[others].sum(0)
         slopes[~others] = (products + prior) / (squares + prior)
     return slopes
-
-
-def clustered_variance(values: Array, groups: Sequence[str]) -> Array:
-    """The variance of the mean of values [example, head] whose examples come in groups (CR1)."""
-    codes = np.unique(np.asarray(groups), return_inverse=True)[1]
-    clusters = int(codes.max()) + 1
-    sums = np.zeros((clusters, values.shape[1]))
-    np.add.at(sums, codes, values - values.mean(0))
-    variance: Array = clusters / (clusters - 1) * np.square(sums).sum(0) / len(values) ** 2
-    return variance
 
 
 @dataclass(frozen=True)

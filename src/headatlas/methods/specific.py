@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from headatlas.methods.certify import Certified
-from headatlas.stats import Summary, t_summary
+from headatlas.stats import Summary, estimate
 
 
 def shares(certified: Certified) -> Certified:
@@ -16,9 +16,14 @@ def shares(certified: Certified) -> Certified:
     summary = certified.summary
     total = float(np.clip(summary.mean, 0, None).sum())
     if total <= 0:
-        nothing = np.full_like(summary.mean, np.nan)
-        return replace(certified, summary=Summary(nothing, nothing, nothing, summary.groups, summary.df))
-    scaled = Summary(summary.mean / total, summary.stderr / total, summary.p_value, summary.groups, summary.df)
+        return replace(certified, summary=Summary.bare(np.full_like(summary.mean, np.nan)))
+    scaled = replace(
+        summary,
+        mean=summary.mean / total,
+        stderr=summary.stderr / total,
+        low=summary.low / total,
+        high=summary.high / total,
+    )
     return replace(certified, summary=scaled)
 
 
@@ -39,5 +44,5 @@ def specific(by_task: Mapping[str, Certified]) -> dict[str, Certified]:
         parts = np.sum([np.square(v) / df for v, df in zip(variances, dfs, strict=True)], 0)
         df = np.divide(np.square(variance), parts, out=np.ones_like(variance), where=parts > 0)
         groups = min(summary.groups, *(other.groups for other in others))
-        result[task] = replace(certified, summary=t_summary(value, np.sqrt(variance), df, groups))
+        result[task] = replace(certified, summary=estimate(value, np.sqrt(variance), df, groups))
     return result

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -57,10 +56,9 @@ def _problem(contrast: Contrast, context: RunContext) -> Problem:
 
 
 def to_maps(contrast: Contrast, context: RunContext, fits: Sequence[Fitted]) -> list[HeadMap]:
-    missing = np.full(len(context.heads), np.nan)
     name, measure = contrast.info.name, contrast.info.primary
     return [
-        HeadMap(name, measure, contrast.keep, seed, context.heads, Summary(fit.gates.ravel(), missing, missing, 0))
+        HeadMap(name, measure, contrast.keep, seed, context.heads, Summary.bare(fit.gates.ravel()))
         for seed, fit in enumerate(fits)
     ]
 

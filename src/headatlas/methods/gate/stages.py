@@ -106,8 +106,7 @@ def _masks(stages: Sequence[Fitted]) -> Tensor:
 
 
 def _map(measure: str, task: str, seed: int, context: RunContext, values: Array) -> HeadMap:
-    missing = np.full(values.size, np.nan)
-    return HeadMap(Gate.info.name, measure, task, seed, context.heads, Summary(values.ravel(), missing, missing, 0))
+    return HeadMap(Gate.info.name, measure, task, seed, context.heads, Summary.bare(values.ravel()))
 
 
 def _course(task: str, seed: int, stage: str, result: Result) -> list[Diagnostic]:

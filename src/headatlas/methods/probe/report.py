@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
@@ -38,7 +39,7 @@ def maps(method: str, data: ProbeData, fits: Fits, heads: Sequence[Head], signed
             summary = against_null(summarise(fit.contributions[of_task], groups), fits.null[:, task])
             if signed:
                 add("signed", seed, summary)
-                summary = Summary(np.abs(summary.mean), summary.stderr, summary.p_value, summary.groups)
+                summary = size_of(summary)
             add("importance", seed, summary)
         if fits.alone is not None:
             add("alone", 0, summarise(fits.alone[of_task], groups))
@@ -55,7 +56,18 @@ def against_null(summary: Summary, null: Array) -> Summary:
     spread = null.std(0, ddof=1) * np.sqrt(1 + 1 / draws)
     away = np.abs(summary.mean - null.mean(0))
     t = np.divide(away, spread, out=np.where(away == 0, 0.0, np.inf), where=spread > 0)
-    return Summary(summary.mean, summary.stderr, 2 * stats.t.sf(t, draws - 1), summary.groups)
+    return replace(summary, p_value=2 * stats.t.sf(t, draws - 1))
+
+
+def size_of(summary: Summary) -> Summary:
+    """The same for |value|: the interval is reflected where the value is negative."""
+    negative = summary.mean < 0
+    return replace(
+        summary,
+        mean=np.abs(summary.mean),
+        low=np.where(negative, -summary.high, summary.low),
+        high=np.where(negative, -summary.low, summary.high),
+    )
 
 
 def diagnostics(method: str, data: ProbeData, fits: Fits, texts: Mapping[str, Sequence[Example]]) -> list[Diagnostic]:

@@ -59,7 +59,7 @@ def estimate(mean: Array, stderr: Array, df: Array, groups: int, skewness: Array
 
 
 def _symmetric(t: Array, gamma: Array) -> Array:
-    """Hall's transformation: t + gamma t^2 / 3 + gamma^2 t^3 / 27 + gamma / 6, about symmetric if t has this skewness."""
+    """Hall's transformation of a t that has the skewness gamma: about symmetric."""
     return t + gamma * t**2 / 3 + gamma**2 * t**3 / 27 + gamma / 6
 
 

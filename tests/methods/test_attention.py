@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from headatlas.run.scoring import Encoder
 
 from headatlas.methods.attention import LOOKS, attention
 from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
 from headatlas.run.context import Work
-from headatlas.run.scoring import Encoder
 from tests import tiny
 
 IDS = torch.randint(3, tiny.VOCABULARY, (2, 9), generator=torch.Generator().manual_seed(1))

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import torch
+from headatlas.run.scoring import Encoder
 
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
 from headatlas.run.context import Work
-from headatlas.run.scoring import Encoder
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
 from tests import tiny

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from headatlas.run.scoring import Encoder
 from safetensors.numpy import load_file
 
 from headatlas.errors import HeadAtlasError
@@ -10,7 +11,6 @@ from headatlas.methods.probe.features import TOKENS, WITHOUT_QUESTION, Reading, 
 from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
 from headatlas.run.context import Work
-from headatlas.run.scoring import Encoder
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
 from tests import tiny

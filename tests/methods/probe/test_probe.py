@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from headatlas.run.scoring import Encoder
 
 from headatlas.errors import HeadAtlasError
 from headatlas.methods import METHODS
@@ -20,7 +21,6 @@ from headatlas.methods.probe.report import against_null, diagnostics, maps
 from headatlas.run.cells import Runner
 from headatlas.run.context import Work
 from headatlas.run.generation import with_own_answers
-from headatlas.run.scoring import Encoder
 from headatlas.stats import Summary, bootstrap_mean, elbow, overlap, q_values
 from headatlas.suites.audit.text_baseline import CLASSIFIERS
 from headatlas.suites.suite import SPLITS, Suite

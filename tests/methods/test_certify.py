@@ -1,0 +1,102 @@
+"""Certified effects: unbiased whatever attribution says, and intervals that cover."""
+
+import numpy as np
+import pytest
+
+from headatlas.methods.certify import certify, certify_all, draw_examples, moderated_variance
+from headatlas.stats import summarise
+
+
+def world(rng, examples: int = 3000, heads: int = 60, error: float = 0.1):
+    """A population of skewed effects in groups of three, and attributions with a few large errors."""
+    scale = np.exp(rng.normal(-3, 1.5, heads)) * np.where(rng.random(heads) < 0.7, 1, -1)
+    groups = np.arange(examples) // 3
+    spread = np.exp(rng.normal(0, 0.5, (examples // 3, heads)))[groups] * np.exp(rng.normal(0, 0.5, (examples, 1)))
+    exact = scale * spread
+    wrong = (rng.random(exact.shape) < 0.03) * rng.normal(0, 0.8, exact.shape)
+    return exact * (1 + error * rng.normal(size=exact.shape) + wrong), exact, groups
+
+
+def sample(rng, population, groups: int):
+    attributed, exact, names = population
+    chosen = rng.choice(names.max() + 1, groups)
+    rows = np.concatenate([np.flatnonzero(names == name) for name in chosen])
+    return attributed[rows], exact[rows], [str(i) for i in range(groups) for _ in range(3)]
+
+
+@pytest.mark.parametrize("groups", [12, 30])
+def test_intervals_from_a_few_exact_examples_cover_and_are_hardly_wider(groups):
+    rng = np.random.default_rng(0)
+    population = world(rng)
+    truth = population[1].mean(0)
+    largest = np.argsort(-np.abs(truth))[:15]
+    covered, covered_largest, widths = [], [], []
+    for _ in range(150):
+        attributed, exact, names = sample(rng, population, groups)
+        draw = draw_examples(attributed, 8, rng)
+        found = certify(attributed, exact[draw.examples], draw, names).summary
+        everything = summarise(exact, names)
+        inside = (found.low <= truth) & (truth <= found.high)
+        covered.append(inside.mean())
+        covered_largest.append(inside[largest].mean())
+        widths.append(np.median((found.high - found.low) / (everything.high - everything.low)))
+    assert 0.925 <= np.mean(covered) <= 0.975
+    assert 0.915 <= np.mean(covered_largest) <= 0.985
+    assert np.median(widths) < 1.3
+
+
+def test_the_value_has_no_bias_even_where_attribution_has_the_wrong_sign():
+    rng = np.random.default_rng(1)
+    effects = np.abs(rng.normal(2, 1, (40, 5)))
+    attributed = -0.5 * effects + rng.normal(0, 0.1, effects.shape)
+    names = [str(i // 2) for i in range(40)]
+    values = []
+    for _ in range(300):
+        draw = draw_examples(attributed, 8, rng)
+        values.append(certify(attributed, effects[draw.examples], draw, names).summary.mean)
+    errors = np.std(values, axis=0) / np.sqrt(len(values))
+    assert (np.abs(np.mean(values, axis=0) - effects.mean(0)) < 4 * errors).all()
+    single = certify(attributed, effects[draw.examples], draw, names)
+    assert (single.summary.mean > 0).all() and (single.same_sign < 0.2).all()
+
+
+def test_perfect_attribution_gives_the_interval_of_everything_exact():
+    rng = np.random.default_rng(2)
+    effects = rng.normal(1, 1, (60, 30))
+    names = [str(i // 2) for i in range(60)]
+    draw = draw_examples(effects, 6, rng)
+    found, everything = certify(effects, effects[draw.examples], draw, names), summarise(effects, names)
+    np.testing.assert_allclose(found.summary.mean, everything.mean, atol=1e-9)
+    np.testing.assert_allclose(found.summary.stderr, everything.stderr, rtol=0.05)
+    np.testing.assert_allclose(found.variance_left, 0, atol=1e-12)
+
+
+def test_everything_exact_is_the_plain_summary():
+    effects = np.random.default_rng(3).normal(size=(20, 4))
+    names = [str(i // 2) for i in range(20)]
+    certified = certify_all(effects, names)
+    np.testing.assert_array_equal(certified.summary.mean, summarise(effects, names).mean)
+    assert certified.exact == 20
+
+
+def test_examples_are_drawn_in_proportion_to_size_but_none_is_out_of_reach():
+    attributed = np.ones((50, 3))
+    attributed[7] = 30
+    draw = draw_examples(attributed, 4000, np.random.default_rng(0))
+    counts = np.bincount(draw.examples[draw.turns], minlength=50)
+    assert counts[7] > 8 * np.median(counts)
+    assert counts.min() > 0
+    # Weighted means are unbiased for the mean over all examples.
+    values = np.arange(50.0)
+    drawn = values[draw.examples[draw.turns]]
+    assert (draw.weights * drawn).mean() == pytest.approx(values.mean(), rel=0.05)
+
+
+def test_variances_borrow_from_heads_of_the_same_scale():
+    rng = np.random.default_rng(4)
+    scale = np.exp(rng.normal(0, 2, 400))
+    variance = scale**2 * rng.chisquare(5, 400) / 5
+    moderated = moderated_variance(variance, 5, scale)
+    assert moderated.df > 20, "the trend explains all, so heads lend each other much"
+    errors = [np.abs(np.log(v / scale**2)).mean() for v in (variance, moderated.variance)]
+    assert errors[1] < 0.5 * errors[0]

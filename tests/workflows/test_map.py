@@ -23,7 +23,7 @@ from headatlas.suites.suite import Suite
 from headatlas.workflows import map as mapping
 from headatlas.workflows.map import map_heads
 from tests import tiny
-from tests.methods.common import context
+from tests.run.contexts import run_context
 
 QUIET = Reporter(quiet=True)
 map_all = functools.partial(map_heads, at_chance=True, reporter=QUIET)  # a random model is at chance
@@ -85,7 +85,7 @@ def test_the_atlas_says_where_heads_look(tiny_atlas):
 
 
 def test_values_are_those_of_the_methods(tiny_atlas, tmp_path):
-    job = context(tmp_path)  # the preset's limit is above the size of this suite, so the splits are the same
+    job = run_context(tmp_path)  # the preset's limit is above the size of this suite, so the splits are the same
     for found in (*Attribute().measure(job).maps, *Ablate(share=0.1).measure(job).maps):
         grid = tiny_atlas.grid(found.task, found.method)
         measured = np.array(found.heads).T

@@ -52,6 +52,6 @@ $(VENV)/.dev: $(VENV)/.run
 	$(INSTALL) --editable ".[dev]"
 	touch $@
 
-$(VENV)/.docs: $(VENV)/.run
+$(VENV)/.docs: $(VENV)/.dev
 	$(INSTALL) --editable ".[docs]"
 	touch $@

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headatlas.patterns import find_patterns
-from tests.synthetic import Known, measured, write_atlas
+from tests.atlases import Known, measured, write_atlas
 
 LAYERS, HEADS = 20, 12
 SHAPE = (LAYERS, HEADS)

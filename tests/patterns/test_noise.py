@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headatlas.patterns import find_patterns
-from tests.synthetic import Known, from_examples, measured, write_atlas
+from tests.atlases import Known, from_examples, measured, write_atlas
 
 SHAPE = (10, 8)
 LAYER = np.arange(SHAPE[0])[:, None] + np.zeros(SHAPE)

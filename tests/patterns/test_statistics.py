@@ -10,12 +10,13 @@ from scipy import stats
 from headatlas.errors import HeadAtlasError
 from headatlas.patterns import find_patterns
 from headatlas.patterns.agreement import agreement, stability
-from headatlas.patterns.amounts import gini, holding
 from headatlas.patterns.correction import holm, tail_share
 from headatlas.patterns.denoise import effect_draws
-from headatlas.patterns.depth import centre, spread
-from headatlas.patterns.words import band, decimal, signed
-from tests.synthetic import Known, measured, write_atlas
+from headatlas.patterns.kinds.sparsity import gini, heads_holding
+from headatlas.patterns.layer_profile import centre_of_mass, spread_of_mass
+from headatlas.patterns.phrases import null_range
+from headatlas.wording import decimal, signed
+from tests.atlases import Known, measured, write_atlas
 
 
 def test_gini_by_hand():
@@ -28,14 +29,14 @@ def test_gini_by_hand():
 
 def test_heads_that_hold_a_share_by_hand():
     size = np.array([1.0, 4, 2, 3])
-    assert [holding(size, share) for share in (0.4, 0.5, 0.7, 0.9, 1)] == [1, 2, 2, 3, 4]
+    assert [heads_holding(size, share) for share in (0.4, 0.5, 0.7, 0.9, 1)] == [1, 2, 2, 3, 4]
 
 
 def test_centre_and_spread_by_hand():
-    assert centre(np.array([0.5, 0, 0.5])) == 1
-    assert spread(np.array([0.5, 0, 0.5])) == 1
-    assert centre(np.array([0.25, 0.75])) == 0.75
-    assert spread(np.array([0.25, 0.75])) == pytest.approx(np.sqrt(0.1875))
+    assert centre_of_mass(np.array([0.5, 0, 0.5])) == 1
+    assert spread_of_mass(np.array([0.5, 0, 0.5])) == 1
+    assert centre_of_mass(np.array([0.25, 0.75])) == 0.75
+    assert spread_of_mass(np.array([0.25, 0.75])) == pytest.approx(np.sqrt(0.1875))
 
 
 def test_corrections_by_hand():
@@ -149,7 +150,7 @@ def test_wrong_questions(tmp_path):
         find_patterns(atlas, "probe")
     with pytest.raises(HeadAtlasError, match="measure of attribute 'interference'"):
         find_patterns(atlas, measure="interference")
-    with pytest.raises(HeadAtlasError, match="draws=5"):
+    with pytest.raises(HeadAtlasError, match="`draws` is 5"):
         find_patterns(atlas, draws=5)
 
 
@@ -166,4 +167,4 @@ def test_a_small_shift_is_called_slight(tmp_path):
 def test_numbers_in_sentences_have_a_true_minus_and_no_negative_zero():
     assert [decimal(value, 2) for value in (-0.004, -0.126, 0.5)] == ["0.00", "\u22120.13", "0.50"]
     assert [signed(value, 2) for value in (-0.004, 0.004, -0.126, 0.5)] == ["0.00", "0.00", "\u22120.13", "+0.50"]
-    assert band(np.array([-0.3, -0.001]), 1) == "\u22120.3 to 0.0"
+    assert null_range(np.array([-0.3, -0.001]), 1) == "\u22120.3 to 0.0"

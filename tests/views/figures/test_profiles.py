@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headatlas.views.figures import draw
-from tests.synthetic import Known, write_atlas
+from tests.atlases import Known, write_atlas
 
 
 def test_the_mean_of_every_layer_and_the_centre_of_mass_are_drawn(tmp_path):

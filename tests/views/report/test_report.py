@@ -12,7 +12,7 @@ import pytest
 from headatlas.run.context import Diagnostic
 from headatlas.views.report.markdown import plain
 from headatlas.views.report.report import write_report
-from tests.synthetic import competent, measured, write_atlas
+from tests.atlases import competent, measured, write_atlas
 
 HOSTILE = "a|b `c` <script>x</script> *d* [e](f) &amp; \n| g | $h$ _i_"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -106,7 +106,3 @@ def _outcome(info: TestInfo, rows: pd.DataFrame) -> str:
         return f"{metric} {before}{decimal(row['value'])}"
     changes = (rows["value"] - rows["intact"]).dropna()
     return f"{metric} {signed(changes.min())} to {signed(changes.max())} in {count(len(changes), 'other task')}"
-
-
-def tests_run(outcomes: Sequence[dict[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(outcome["test"] for outcome in outcomes))

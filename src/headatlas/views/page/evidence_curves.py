@@ -76,7 +76,9 @@ def _key_text(levels: pd.DataFrame, control: str) -> str:
 
 def _note(info: TestInfo, rows: pd.DataFrame, metric: str) -> str:
     """What is said in words beside a curve."""
-    return "; ".join([*_beyond_reference(rows), *_differences(rows, metric), *_single(info, rows), *_at_factor(rows, metric)])
+    return "; ".join(
+        [*_beyond_reference(rows), *_differences(rows, metric), *_single(info, rows), *_at_factor(rows, metric)]
+    )
 
 
 def _beyond_reference(rows: pd.DataFrame) -> list[str]:

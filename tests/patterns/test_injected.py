@@ -45,7 +45,7 @@ def test_heads_above_the_null(tmp_path, rng):
     assert one.value == len(one.heads)
     assert one.effect == one.value / (LAYERS * HEADS)
     assert one.statement.startswith(
-        f"Task: {one.value:.0f} of 240 heads differ from zero (q < 0.05); strongest: L9H1, L3H4"
+        f"Task: {one.value:.0f} of 240 heads differ from zero (q < 0.05); largest effects: L9H1, L3H4"
     )
 
 

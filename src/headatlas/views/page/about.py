@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-import os.path
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from headatlas.atlas.records import COMPETENT
-from headatlas.views.figures.scale import tick_step
 from headatlas.views.page.encoding import packed_halves, plain
+from headatlas.views.scale import tick_step
 from headatlas.wording import count, decimal, percent, significant
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def describe_descriptions(atlas: Atlas) -> list[dict[str, Any]]:
         if info.kind != "description" or rows.empty:
             continue
         # "the head looks at" is said once, before the list.
-        common = os.path.commonprefix([measure.meaning for measure in info.measures]).rpartition(" ")[0]
+        common = _common_words([measure.meaning for measure in info.measures])
         measures = []
         for measure in info.measures:
             of_measure = rows[rows["metric"] == measure.name]
@@ -74,6 +74,12 @@ def describe_descriptions(atlas: Atlas) -> list[dict[str, Any]]:
             measures.append({"words": words, "share": measure.zero_to_one, "values": packed_halves(values)})
         described.append({"title": info.title, "meaning": info.meaning, "common": common, "measures": measures})
     return described
+
+
+def _common_words(sentences: Sequence[str]) -> str:
+    """The words with which all sentences begin."""
+    common = itertools.takewhile(lambda words: len(set(words)) == 1, zip(*map(str.split, sentences), strict=False))
+    return " ".join(words[0] for words in common)
 
 
 def describe_headline(atlas: Atlas, tests: Sequence[str]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from headatlas import __version__
 from headatlas.methods.gate.roles import OPEN
 from headatlas.stats import LEVEL
+from headatlas.views.colours import ROLES
 from headatlas.views.page import about
 from headatlas.views.page.agreement import describe_agreement, describe_nulls, describe_reported
 from headatlas.views.page.encoding import plain
@@ -21,14 +22,7 @@ if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
     from headatlas.patterns import Finding
 
-# Neither, both, and the two roles of a head, in maps and lines.
-ROLE_COLOURS = {
-    "facilitation": "#1b8a3e",
-    "interference": "#c8281e",
-    "irrelevance": "#6b6b6b",
-    "both": "#f0d43a",
-    "neither": "#111316",
-}
+NEITHER = "#111316"  # a head that has neither role, on the maps of the page
 
 
 def describe_page(
@@ -40,7 +34,7 @@ def describe_page(
         "version": __version__,
         "level": LEVEL,
         "open": OPEN,
-        "colours": ROLE_COLOURS,
+        "colours": {**ROLES, "neither": NEITHER},
         **describe_scales(atlases, seed_maps),
         "atlases": [
             describe(

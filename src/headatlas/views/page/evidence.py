@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from headatlas.atlas.declarations import TestInfo
+from headatlas.views.metrics import metric as metric_words
 from headatlas.views.page.evidence_curves import describe_curves
 from headatlas.views.page.evidence_tables import describe_changes, describe_matrix, describe_rows
 from headatlas.views.page.outcomes import average_draws, metric_names
@@ -53,7 +54,10 @@ def describe_test(
         "axis": info.axis,
         "controls": [control.model_dump() for control in info.controls],
         "settings": _settings(verification),
-        "metrics": [{"metric": metric, **describe(info, averaged, metric)} for metric in metric_names(info, averaged)],
+        "metrics": [
+            {"metric": metric, "label": metric_words(metric).label, **describe(info, averaged, metric)}
+            for metric in metric_names(info, averaged)
+        ],
         "heads": list(_tested_heads(info, averaged, method)),
     }
 
@@ -98,11 +102,11 @@ def _tested_heads(info: TestInfo, rows: pd.DataFrame, method: MethodInfo) -> Ite
 
 def _outcome(info: TestInfo, rows: pd.DataFrame) -> str:
     """What one intervention did to the task itself where that was measured, otherwise to all tasks that were."""
-    metric = rows["metric"].iloc[0]
+    name = metric_words(rows["metric"].iloc[0]).short
     same = rows[rows["eval_task"] == rows["task"]]
     row = same.iloc[0] if len(same) else rows.iloc[0]
     if len(same) or len(rows) == 1:
         before = "" if info.shape == "recovery" or pd.isna(row["intact"]) else f"{decimal(row['intact'])} → "
-        return f"{metric} {before}{decimal(row['value'])}"
+        return f"{name} {before}{decimal(row['value'])}"
     changes = (rows["value"] - rows["intact"]).dropna()
-    return f"{metric} {signed(changes.min())} to {signed(changes.max())} in {count(len(changes), 'other task')}"
+    return f"{name} {signed(changes.min())} to {signed(changes.max())} in {count(len(changes), 'other task')}"

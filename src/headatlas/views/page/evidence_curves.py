@@ -8,6 +8,8 @@ import pandas as pd
 
 from headatlas.atlas.declarations import TestInfo
 from headatlas.stats import LEVEL
+from headatlas.views.colours import ROLES
+from headatlas.views.metrics import metric as metric_words
 from headatlas.views.page.encoding import number, numbers
 from headatlas.views.page.outcomes import ENOUGH_DRAWS, change_interval, change_text
 from headatlas.wording import count, decimal, interval
@@ -49,7 +51,10 @@ def _start(info: TestInfo, levels: pd.DataFrame, intact: float | None) -> float 
 
 
 def _lines(info: TestInfo, levels: pd.DataFrame) -> dict[str, str]:
-    """The controls that are lines, with the name of their style, as declared. A single point at 0 is where lines begin."""
+    """The controls that are lines, in the declared order, with the name of their style.
+
+    A control with a single point at 0 is where the others begin, not a line.
+    """
     drawn = set(levels.loc[levels["k"] > 0, "control"])
     declared = [control.name for control in info.controls]
     others = 0
@@ -57,7 +62,9 @@ def _lines(info: TestInfo, levels: pd.DataFrame) -> dict[str, str]:
     for control in [*declared, *sorted(drawn - set(declared))]:
         if control not in drawn:
             continue
-        if control == info.reference:
+        if control in ROLES:
+            lines[control] = control
+        elif control == info.reference:
             lines[control] = "reference"
         elif control in info.chosen:
             lines[control] = f"chosen-{info.chosen.index(control) % 3}"
@@ -118,7 +125,9 @@ def _single(info: TestInfo, rows: pd.DataFrame) -> list[str]:
         row = chosen.iloc[0]
         inside = [] if pd.isna(row["low"]) else [interval(row["low"], row["high"])]
         inside += [f"{info.reference} {decimal(value)}" for value in reference["value"]]
-        texts.append(f"{metric} {decimal(row['value'])}" + (f" ({', '.join(inside)})" if inside else ""))
+        texts.append(
+            f"{metric_words(metric).label} {decimal(row['value'])}" + (f" ({', '.join(inside)})" if inside else "")
+        )
     return texts
 
 

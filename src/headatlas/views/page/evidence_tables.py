@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from headatlas.atlas.declarations import TestInfo
+from headatlas.views.metrics import metric as metric_words
 from headatlas.views.page.encoding import number
 from headatlas.views.page.outcomes import change_interval, change_text, excludes_zero
 from headatlas.wording import MISSING, count, decimal, interval
@@ -27,14 +28,13 @@ def describe_matrix(info: TestInfo, rows: pd.DataFrame, metric: str) -> dict[str
     chosen, reference = levels[levels["control"].isin(info.chosen)], levels[levels["control"] == info.reference]
     differences = of_metric[of_metric["compared_with"].notna()]
     in_cells = len(reference) > 0 and len(differences) > 0
-    tasks, eval_tasks = list(dict.fromkeys(chosen["task"])), list(dict.fromkeys(chosen["eval_task"]))
+    by_tasks = [_by_tasks(table) for table in (chosen, reference, differences)]
+    tasks, eval_tasks = (list(dict.fromkeys(key[axis] for key in reversed(by_tasks[0]))) for axis in (0, 1))
     whole_rows = [] if in_cells else list(dict.fromkeys(_difference_name(row) for row in differences.itertuples()))
 
     def cell(task: str, eval_task: str) -> dict[str, Any] | None:
-        level, other, difference = (
-            _row(table, task, eval_task) for table in (chosen, reference, differences if in_cells else None)
-        )
-        if difference is not None:
+        level, other, difference = (rows.get((task, eval_task)) for rows in by_tasks)
+        if in_cells and difference is not None:
             return _difference_cell(difference, level, other)
         return None if level is None else _change_cell(level, other, outlined=task == eval_task)
 
@@ -42,12 +42,13 @@ def describe_matrix(info: TestInfo, rows: pd.DataFrame, metric: str) -> dict[str
         matching = [row for row in differences.itertuples() if (row.task, _difference_name(row)) == (task, name)]
         return _difference_cell(matching[0]) if matching else None
 
+    label = metric_words(metric).label
     less = f", less that with {info.reference} heads" if in_cells else ""
     return {
         "corner": "heads ↓  measured →",
-        "note": f"Change of {metric} of a task (column) by the heads of another (row){less}. {BOLD}",
+        "note": f"Change of {label} of a task (column) by the heads of another (row){less}. {BOLD}",
         "rows": tasks,
-        "columns": [*(task or EVERY_TASK for task in eval_tasks), *whole_rows],
+        "columns": [*eval_tasks, *whole_rows],
         "cells": [
             [*(cell(task, other) for other in eval_tasks), *(comparison(task, name) for name in whole_rows)]
             for task in tasks
@@ -69,8 +70,8 @@ def describe_changes(info: TestInfo, rows: pd.DataFrame, metric: str) -> dict[st
     tasks = list(dict.fromkeys(levels["task"]))
     return {
         "corner": "heads ↓  what was done →",
-        "note": f"Change of {metric} from the intact model with its 95 % interval, on the task itself unless another "
-        f"is named. {BOLD}",
+        "note": f"Change of {metric_words(metric).label} from the intact model with its 95 % interval, on the task "
+        f"itself unless another is named. {BOLD}",
         "rows": tasks,
         "columns": list(columns),
         "cells": [[columns[name].get(task) for name in columns] for task in tasks],
@@ -106,11 +107,10 @@ def _largest_k(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[(rows["k"] == last) | last.isna()]
 
 
-def _row(table: pd.DataFrame | None, task: str, eval_task: str | None) -> Any:
-    if table is None:
-        return None
-    same = table["eval_task"].isna() if eval_task is None else table["eval_task"] == eval_task
-    return next(table[(table["task"] == task) & same].itertuples(), None)
+def _by_tasks(table: pd.DataFrame) -> dict[tuple[str, str], Any]:
+    """The first row of every pair of a task and a measured task."""
+    rows = reversed(list(table.fillna({"eval_task": EVERY_TASK}).itertuples()))
+    return {(row.task, row.eval_task): row for row in rows}
 
 
 def _difference_name(row: Any) -> str:
@@ -128,7 +128,7 @@ def _change_cell(
     small = reach if with_interval else None
     if reference is not None:
         small = f"{reference.control} {change_text(reference.value - reference.intact)}"
-    title = f"{row.metric} {decimal(row.intact)} → {decimal(row.value)}"
+    title = f"{metric_words(row.metric).short} {decimal(row.intact)} → {decimal(row.value)}"
     title += f", change {reach}" if reach else ""
     title += f", {count(int(row.k), 'head')}" if not pd.isna(row.k) else ""
     title += f", factor {row.factor:g}" if with_factor and not pd.isna(row.factor) else ""

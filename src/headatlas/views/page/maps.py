@@ -13,9 +13,9 @@ import numpy as np
 from headatlas.atlas.ranking import head_ranks
 from headatlas.patterns.kinds.sparsity import heads_holding
 from headatlas.stats import LEVEL, Array, half_width
-from headatlas.views.figures.scale import scale_ticks, scale_top
 from headatlas.views.page.encoding import number, packed, packed_floats, packed_halves, packed_q, packed_ranks
 from headatlas.views.page.seeds import Joined, join, take
+from headatlas.views.scale import scale_ticks, scale_top
 from headatlas.wording import significant
 
 if TYPE_CHECKING:

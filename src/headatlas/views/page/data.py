@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from headatlas import __version__
 from headatlas.methods.gate.roles import OPEN
 from headatlas.stats import LEVEL
-from headatlas.views.colours import ROLES
+from headatlas.views.colours import ROLES, VIRIDIS
 from headatlas.views.page import about
 from headatlas.views.page.agreement import describe_agreement, describe_nulls, describe_reported
 from headatlas.views.page.encoding import plain
@@ -34,7 +34,9 @@ def describe_page(
         "version": __version__,
         "level": LEVEL,
         "open": OPEN,
-        "colours": {**ROLES, "neither": NEITHER},
+        "viridis": VIRIDIS,
+        "line_colours": ROLES,
+        "role_colours": [("neither", NEITHER), *((role, ROLES[role]) for role in (*about.ROLE_PAIR, "both"))],
         **describe_scales(atlases, seed_maps),
         "atlases": [
             describe(

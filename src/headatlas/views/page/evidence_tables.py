@@ -71,11 +71,21 @@ def describe_changes(info: TestInfo, rows: pd.DataFrame, metric: str) -> dict[st
     return {
         "corner": "heads ↓  what was done →",
         "note": f"Change of {metric_words(metric).label} from the intact model with its 95 % interval, on the task "
-        f"itself unless another is named. {BOLD}",
+        f"itself unless another is named. {BOLD}{_factors(levels[per_task == 1])}",
         "rows": tasks,
         "columns": list(columns),
         "cells": [[columns[name].get(task) for name in columns] for task in tasks],
     }
+
+
+def _factors(rows: pd.DataFrame) -> str:
+    """The factors that were chosen for each task, as a sentence per control."""
+    chosen = rows.dropna(subset="factor").drop_duplicates(["control", "task"])
+    sentences = [
+        f" Factor of {control}: {', '.join(f'{row.task} {row.factor:g}' for row in of_control.itertuples())}."
+        for control, of_control in chosen.groupby("control", sort=False)
+    ]
+    return "".join(sentences)
 
 
 def describe_rows(info: TestInfo, rows: pd.DataFrame, metric: str) -> dict[str, Any]:

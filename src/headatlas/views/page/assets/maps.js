@@ -90,16 +90,16 @@ function drawSave() {
 
 /** What a large value of the chosen measure means. */
 function measureMeaning() {
-  if (state.measure !== ROLES) return measureInfo(state.method, state.measure).meaning;
-  return methodInfo(state.method).roles.map((role) => `${role}: ${measureInfo(state.method, role).meaning}`).join("; ");
+  const measures = state.measure === ROLES ? methodInfo(state.method).roles : [state.measure];
+  return measures.filter((name) => measureInfo(state.method, name).meaning)
+    .map((name) => ` Large ${spaced(name)}: ${measureInfo(state.method, name).meaning}.`).join("");
 }
 
 function drawMapsHead() {
   byId("maps-title").textContent = state.view === "focus" ? state.task : "What each head is for";
   const seeds = seedsOf(state.method, state.measure);
   const seed = seeds.length > 1 ? `, ${SEED_VIEWS[state.seed] ?? `seed ${state.seed}`}` : "";
-  const meaning = measureMeaning();
-  byId("maps-note").textContent = `${spaced(state.measure)} by ${state.method}${seed}${meaning ? `. Large: ${meaning}.` : "."}`;
+  byId("maps-note").textContent = `${spaced(state.measure)} by ${state.method}${seed}.${measureMeaning()}`;
 }
 
 /** What colours outside the scale mean, where there are any. */

@@ -21,7 +21,7 @@ from headatlas.errors import HeadAtlasError
 from headatlas.views.page.page import policy, render
 
 if TYPE_CHECKING:
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
     from headatlas.patterns import Finding
 
 TABLES = ("scores", "competence", "diagnostics", "evidence")

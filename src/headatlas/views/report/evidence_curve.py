@@ -84,7 +84,8 @@ def _drawn(values: pd.Series) -> str:
     mean = decimal(values.mean(), DIGITS)
     if len(values) == 1:
         return mean
-    return f"{mean} ({interval(*np.quantile(values, [0.025, 0.975]), DIGITS)}, {len(values)} draws)"
+    low, high = np.quantile(values, [0.025, 0.975])
+    return f"{mean} ({interval(low, high, DIGITS)}, {len(values)} draws)"
 
 
 def _points_table(outcome: Outcome) -> str:

@@ -16,11 +16,12 @@ def matrix_lines(outcome: Outcome) -> list[str]:
     """The differences first, which say whether a change is more than that of other heads; then every change."""
     lines = []
     for (name, control, other), rows in outcome.differences.groupby(["metric", "control", "compared_with"], sort=False):
-        lines += [
-            f"{metric(name).label.capitalize()}: {plain(control)} less {plain(other)}, with 95 % intervals. "
-            "Rows: whose heads, columns: what was measured.",
-            _pairs(rows, ("value", "low", "high")),
-        ]
+        title = f"{_capital(metric(name).label)}: {plain(control)} less {plain(other)}, with 95 % intervals"
+        if (rows["task"] == rows["eval_task"]).all():
+            lines += [f"{title}, measured on the task itself.", _own_tasks(rows)]
+        else:
+            pairs = _pairs(rows, ("value", "low", "high"))
+            lines += [f"{title}. Rows: whose heads, columns: what was measured.", pairs]
     for (name, control), rows in outcome.levels.groupby(["metric", "control"], sort=False):
         drawn = f", mean of {rows['draw'].nunique()} draws" if rows["draw"].notna().any() else ""
         lines += [
@@ -49,6 +50,19 @@ def _heads(counts: pd.Series) -> str:
     return f"{counts.iloc[0]:.0f} " if counts.notna().all() and counts.nunique() == 1 else ""
 
 
+def _capital(text: str) -> str:
+    """The first letter large, the others as they are: CPR stays CPR."""
+    return text[:1].upper() + text[1:]
+
+
+def _own_tasks(rows: pd.DataFrame) -> str:
+    lines = [
+        (plain(row.task), signed(row.value, DIGITS), interval(row.low, row.high, DIGITS, sign=True))
+        for row in rows.itertuples()
+    ]
+    return table(("heads of", "difference", "95 % interval"), lines)
+
+
 def _pairs(rows: pd.DataFrame, columns: tuple[str, ...]) -> str:
     """A cell per pair of tasks: a number, and its interval where the columns of its bounds are given."""
     means = rows.groupby(["task", "eval_task"], sort=False)[list(columns)].mean()
@@ -61,7 +75,7 @@ def _pairs(rows: pd.DataFrame, columns: tuple[str, ...]) -> str:
                 cells.append(MISSING)
                 continue
             value, *bounds = means.loc[(task, eval_task)]
-            text = signed(value, DIGITS)
-            cells.append(f"{text} ({interval(*bounds, DIGITS, sign=True)})" if bounds else text)
+            ends = f" ({interval(bounds[0], bounds[1], DIGITS, sign=True)})" if bounds else ""
+            cells.append(signed(value, DIGITS) + ends)
         lines.append(cells)
     return table(["heads of", *map(plain, measured)], lines)

@@ -27,7 +27,11 @@ def change_table(outcome: Outcome) -> Table | None:
     table = plain_table(columns)
     for (task, factor), task_rows in rows.groupby(["task", "factor"], sort=False, dropna=False):
         headline = only(task_rows, metric=first)
-        cells = [Text(task), f"{factor:g}" if factor == factor else "", signed(single(headline, "change"))]
+        cells: list[Text | str] = [
+            Text(task),
+            f"{factor:g}" if factor == factor else "",
+            signed(single(headline, "change")),
+        ]
         cells.append(interval(single(headline, "change_low"), single(headline, "change_high"), sign=True))
         cells += [signed(single(task_rows, "change", metric=name)) for name in others]
         cost = neutral[

@@ -35,7 +35,7 @@ def _own_task_table(outcome: Outcome, levels: pd.DataFrame, differences: pd.Data
     table = plain_table([*columns, *(f"{NEUTRAL.lower()}\n{metric(name).short}" for name in measures)])
     for task, task_differences in by_task(differences):
         measured = only(levels, eval_task=task)
-        cells = [
+        cells: list[Text | str] = [
             Text(task),
             signed(single(measured, "change", task=task)),
             signed(measured[measured["task"] != task]["change"].mean()),

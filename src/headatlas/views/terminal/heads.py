@@ -18,7 +18,7 @@ UNSURE = "may be zero"
 
 
 def top_table(atlas: Atlas, task: str | None, k: int, method: str | None) -> Table:
-    """The strongest heads of a task by the method's rule, with intervals, q and the range over seeds where they exist."""
+    """The strongest heads of a task by the method's rule; intervals, q and the range over seeds where they exist."""
     task, method = atlas.choose_task(task), atlas.choose_method(method)
     info = atlas.info(method)
     measure = info.measure(info.primary)

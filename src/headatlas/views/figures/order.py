@@ -23,7 +23,7 @@ def draw_order(outcome: Outcome) -> Figure:
         task_rows = task_rows.sort_values("k", kind="stable")
         axes.axhline(0, color=LINE, linewidth=0.7)
         for _, drawn in only(task_rows, control=outcome.test.reference).groupby("draw"):
-            axes.plot(drawn["k"], drawn["change"], color=COLOURS["random"], linewidth=0.8, alpha=0.6)
+            axes.plot(drawn["k"], drawn["change"], color=COLOURS["random"], linewidth=0.8, alpha=0.8)
         for role in outcome.chosen:
             curve = only(task_rows, control=role)
             axes.fill_between(

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from headatlas.methods.gate.roles import OPEN, ROLES, always, at_least_once
-from headatlas.views.colours import LINE, QUIET, RANDOM, ROLE_LIGHTS, UNMEASURED
+from headatlas.views.colours import LINE, QUIET, ROLE_LIGHTS, SKY, UNMEASURED
 from headatlas.views.colours import ROLES as ROLE_COLOURS
 from headatlas.views.figures.style import BASE, SMALL
 from headatlas.views.scale import tick_step
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Roles = Mapping[str, "Array"]  # each role as [seed, layer, head]
 
-COLOURS = {**ROLE_COLOURS, "random": RANDOM}
+COLOURS = {**ROLE_COLOURS, "random": SKY}  # the usual grey of random heads is that of irrelevance here
 PANELS = ("facilitation", "irrelevance", "interference")  # the order of panels
 BINS = np.linspace(0, 1, 11)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
@@ -27,16 +28,12 @@ def change_table(outcome: Outcome) -> Table | None:
     table = plain_table(columns)
     for (task, factor), task_rows in rows.groupby(["task", "factor"], sort=False, dropna=False):
         headline = only(task_rows, metric=first)
-        cells: list[Text | str] = [
-            Text(task),
-            f"{factor:g}" if factor == factor else "",
-            signed(single(headline, "change")),
-        ]
+        cells: list[Text | str] = [Text(task), "" if pd.isna(factor) else f"{factor:g}"]
+        cells.append(signed(single(headline, "change")))
         cells.append(interval(single(headline, "change_low"), single(headline, "change_high"), sign=True))
         cells += [signed(single(task_rows, "change", metric=name)) for name in others]
-        cost = neutral[
-            (neutral["task"] == task) & (neutral["factor"].isna() if factor != factor else neutral["factor"] == factor)
-        ]
+        is_same = neutral["factor"].isna() if pd.isna(factor) else neutral["factor"] == factor
+        cost = neutral[is_same & (neutral["task"] == task)]
         cells += [signed(single(cost, "change", metric=name)) for name in shared]
         table.add_row(*cells)
     return table

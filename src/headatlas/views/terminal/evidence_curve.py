@@ -34,12 +34,8 @@ def _table_at_most_heads(outcome: Outcome, rows: pd.DataFrame) -> Table:
         # Where too many heads are taken, no others are left to compare with.
         k = (compared if len(compared) else task_rows)["k"].max()
         chosen = only(task_rows, control=control, k=k)
-        cells: list[Text | str] = [
-            Text(task),
-            f"{k:.0f}",
-            decimal(single(chosen, "intact")),
-            signed(single(chosen, "change")),
-        ]
+        cells: list[Text | str] = [Text(task), f"{k:.0f}", decimal(single(chosen, "intact"))]
+        cells.append(signed(single(chosen, "change")))
         cells.append(interval(single(chosen, "change_low"), single(chosen, "change_high"), sign=True))
         if reference:
             cells.append(signed(only(task_rows, control=reference, k=k)["change"].mean()))
@@ -76,17 +72,14 @@ def _add_by_size(
     table: Table, outcome: Outcome, rows: pd.DataFrame, sizes: Sequence[int], column: str, summary: str | None = None
 ) -> None:
     """One row per task and control, random draws averaged."""
-    reference = outcome.test.reference
-    controls = [*outcome.chosen, *([reference] if reference in set(rows["control"]) else [])]
+    present = set(rows["control"])
+    controls = [*outcome.chosen, *(name for name in [outcome.test.reference] if name is not None and name in present)]
     write = signed if column == "change" else decimal
     for task, task_rows in by_task(rows):
         for i, control in enumerate(controls):
             values = only(task_rows, metric=outcome.test.headline, control=control).groupby("k")[column].mean()
-            cells: list[Text | str] = [
-                Text("" if i else task),
-                control,
-                *(write(values.get(size, np.nan)) for size in sizes),
-            ]
+            cells: list[Text | str] = [Text("" if i else task), control]
+            cells += [write(values.get(size, np.nan)) for size in sizes]
             if summary:
                 area = only(outcome.summaries, task=task, control=control, metric=summary)
                 cells += [decimal(single(area)), interval(single(area, "low"), single(area, "high"))]

@@ -36,8 +36,9 @@ class Outcome:
 
     @property
     def chosen_by(self) -> str:
-        """Who chose the heads, and by what rule."""
-        return f"{self.method.name}, {self.method.ranking}"
+        """Who chose the heads, and by what rule. A test that needs several measures takes heads by each of them."""
+        rule = f"by {', '.join(self.test.needs)}" if self.test.needs else self.method.ranking
+        return f"{self.method.name}, {rule}"
 
     @cached_property
     def curve(self) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Parts that figures with panels are made of."""
+"""What figures with one panel per task are made of."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from headatlas.views.figures.style import BASE, LINE, QUIET, RANDOM, SMALL, wrapped
+from headatlas.views.colours import LINE, QUIET, RANDOM
+from headatlas.views.figures.style import BASE, SMALL, wrapped
+from headatlas.views.rows import Outcome, by_task
 
 
 def panels(count: int, width: float = 2.3, height: float = 1.85, columns: int = 4) -> tuple[Figure, list[Axes]]:
@@ -25,24 +27,21 @@ def panels(count: int, width: float = 2.3, height: float = 1.85, columns: int = 
     columns = min(columns, count)
     rows = math.ceil(count / columns)
     figure = Figure(figsize=(columns * width + 0.3, rows * height + 0.7), layout="constrained")
-    places = figure.add_gridspec(rows, columns)
-    made = [figure.add_subplot(places[i // columns, i % columns]) for i in range(count)]
-    for axes in made:
+    grid = figure.add_gridspec(rows, columns)
+    all_axes = [figure.add_subplot(grid[i // columns, i % columns]) for i in range(count)]
+    for axes in all_axes:
         axes.spines[["top", "right"]].set_visible(False)
-    return figure, made
+    return figure, all_axes
 
 
 def entitle(axes: Axes, name: str, note: str = "", inches: float = 2.1) -> None:
     """The name of a panel, and a remark in small print between it and the panel."""
     axes.set_title(wrapped(name, inches), pad=4 + (1.3 * SMALL) * len(note.splitlines()))
     if note:
-        place: dict[str, Any] = {
-            "xycoords": "axes fraction",
-            "textcoords": "offset points",
-            "ha": "center",
-            "va": "bottom",
-        }
-        axes.annotate(note, (0.5, 1), (0, 3), fontsize=SMALL, color=QUIET, **place)
+        axes.annotate(
+            note, (0.5, 1), (0, 3), "axes fraction", "offset points", ha="center", va="bottom", fontsize=SMALL,
+            color=QUIET,
+        )  # fmt: skip
 
 
 def label(figure: Figure, x: str, y: str) -> None:
@@ -79,14 +78,12 @@ def whiskers(axes: Axes, at: Any, low: Any, high: Any, colour: str, across: bool
         draw(at[known], low[known], high[known], color=colour, linewidth=1.1)
 
 
-def spread(axes: Axes, drawn: pd.DataFrame) -> None:
+def spread(axes: Axes, drawn: pd.DataFrame, name: str = "random") -> None:
     """Random draws by number of heads: their mean as a line, 95 % of them as a band."""
-    if len(drawn) == 1:  # a band needs two places
+    if len(drawn) == 1:  # a band needs two numbers of heads
         whiskers(axes, drawn.index, drawn["low"], drawn["high"], RANDOM)
     axes.fill_between(drawn.index, drawn["low"], drawn["high"], color=RANDOM, alpha=0.25, linewidth=0)
-    axes.plot(
-        drawn.index, drawn["mean"], color=RANDOM, linewidth=1, marker="_" if len(drawn) == 1 else "", label="random"
-    )
+    axes.plot(drawn.index, drawn["mean"], color=RANDOM, linewidth=1, marker="_" if len(drawn) == 1 else "", label=name)
 
 
 def head_counts(axes: Axes, counts: Sequence[int], shown: Sequence[int], usual: Sequence[int]) -> None:
@@ -100,9 +97,22 @@ def head_counts(axes: Axes, counts: Sequence[int], shown: Sequence[int], usual: 
     axes.xaxis.set_major_locator(FixedLocator(list(shown)))
     axes.xaxis.set_minor_locator(NullLocator())
     inches = 1.7 / max(math.log2(most / least), 1)
-    kept: list[int] = []
+    labelled: list[int] = []
     for count in sorted(shown, key=lambda k: (k not in usual, k & (k - 1) != 0, -k)):
         room = 0.07 * len(str(count)) + 0.06
-        if all(abs(math.log2(count / other)) * inches >= room for other in kept):
-            kept.append(count)
-    axes.set_xticks(list(shown), labels=[str(count) if count in kept else "" for count in shown])
+        if all(abs(math.log2(count / other)) * inches >= room for other in labelled):
+            labelled.append(count)
+    axes.set_xticks(list(shown), labels=[str(count) if count in labelled else "" for count in shown])
+
+
+def ranked_by(outcome: Outcome) -> str:
+    """The label of an axis that counts heads: what was done to them, and who ranked them by what rule."""
+    axis = outcome.test.axis
+    return f"{axis[:1].upper()}{axis[1:]}, ranked by {outcome.chosen_by}"
+
+
+def task_counts(rows: pd.DataFrame) -> tuple[dict[str, list[int]], list[int], list[int]]:
+    """The numbers of heads of every task, of all tasks together, and those that all tasks have."""
+    counts = {task: sorted({int(k) for k in task_rows["k"]}) for task, task_rows in by_task(rows)}
+    every = sorted(set().union(*counts.values()))
+    return counts, every, [k for k in every if all(k in of_task for of_task in counts.values())]

@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
+from headatlas.atlas.declarations import Measure
 from headatlas.stats import Array
+
+
+@dataclass(frozen=True)
+class MapScale:
+    """The scale of maps of one measure, from 0 to `top`; `clipped` where values lie above it."""
+
+    top: float
+    clipped: bool
+    label: str
+
+
+def map_scale(measure: Measure, sizes: Array) -> MapScale:
+    """From 0 to 1 where the measure lies there; else up to a round number for the sizes |value| of all maps."""
+    if measure.zero_to_one:
+        return MapScale(1.0, False, measure.label)
+    return MapScale(*scale_top(sizes), f"size of {measure.label}")
 
 
 def tick_step(count: int) -> int:

@@ -1,4 +1,4 @@
-"""Parts that figures with a matrix of changes are made of."""
+"""What figures with a matrix of changes are made of."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from headatlas.stats import Array
-from headatlas.views.figures.scale import scale_top
 from headatlas.views.figures.style import BASE, DAMAGE, SMALL, wrapped
+from headatlas.views.rows import Outcome
+from headatlas.views.scale import scale_top
 
 
 def signed_image(axes: Axes, grid: Array) -> AxesImage:
@@ -59,3 +60,11 @@ def cell_text(
     red, green, blue, _ = image.to_rgba(np.ma.asarray(image.get_array()))[row, column]
     colour = "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else "black"
     axes.text(column, row + below, text, ha="center", va="center", fontsize=size, color=colour, **how)
+
+
+def heads_label(outcome: Outcome) -> str:
+    """The label of rows of heads: how many, what was done to them, and who chose them by what rule."""
+    heads = outcome.most_heads
+    axis = outcome.test.axis
+    counted = f"{heads} {axis}" if heads else f"{axis[:1].upper()}{axis[1:]}"
+    return f"{counted},\nby {outcome.method.name}\n({outcome.method.ranking}), of"

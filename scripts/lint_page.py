@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -60,7 +59,11 @@ def main() -> int:
     for problem in problems:
         line = problem["labels"][0]["span"]["line"] if problem["labels"] else 1
         print(f"{locate(line)}: {problem['message']} ({problem.get('code', 'syntax')})")
-    print(f"{len(SCRIPTS)} scripts of the page: {len(problems)} problems." if problems else "All scripts of the page pass.")
+    print(
+        f"{len(SCRIPTS)} scripts of the page: {len(problems)} problems."
+        if problems
+        else "All scripts of the page pass."
+    )
     return 1 if problems else 0
 
 

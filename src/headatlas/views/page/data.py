@@ -6,9 +6,9 @@ Everything is computed here; scripts look up what the reader chose, and draw it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from headatlas import __version__
 from headatlas.methods.gate.roles import OPEN
 from headatlas.stats import LEVEL
 from headatlas.views.colours import ROLES, VIRIDIS
@@ -31,7 +31,7 @@ def describe_page(
     """One or two atlases as JSON-ready data. Colour scales are common to both."""
     seed_maps = [read_seed_maps(atlas) for atlas in atlases]
     return {
-        "version": __version__,
+        "version": version("headatlas"),
         "level": LEVEL,
         "open": OPEN,
         "viridis": VIRIDIS,

@@ -1,4 +1,7 @@
-"""Intervals, p-values and false-discovery control for effects that are clustered by group."""
+"""Intervals, p-values and false-discovery control for effects that are clustered by group.
+
+scipy.stats is imported where it is used: it takes half a second, and help texts import this module.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 Array = NDArray[np.float64]
 
@@ -30,6 +32,8 @@ def summarise(effects: Array, groups: Sequence[str]) -> Summary:
 
     Cluster-robust (CR1) variance of the mean; p from Student's t with groups - 1 degrees of freedom.
     """
+    from scipy import stats
+
     n = len(effects)
     codes = np.unique(np.asarray(groups), return_inverse=True)[1]
     clusters = int(codes.max()) + 1
@@ -46,11 +50,15 @@ def summarise(effects: Array, groups: Sequence[str]) -> Summary:
 
 def half_width(groups: int) -> float:
     """How many standard errors a 95 % interval reaches to each side of a mean over so many groups."""
+    from scipy import stats
+
     return float(stats.t.ppf(0.975, groups - 1)) if groups > 1 else float("nan")
 
 
 def q_values(p_values: Array) -> Array:
     """Benjamini-Hochberg adjusted p-values; missing ones stay missing and do not count."""
+    from scipy import stats
+
     known = np.isfinite(p_values)
     q = np.full_like(p_values, np.nan)
     if known.any():
@@ -94,6 +102,8 @@ def expanded_percentiles(drawn: Array, groups: int) -> tuple[Array, Array]:
 
     Plain percentiles are too narrow by a factor of sqrt((g - 1) / g) and for lack of Student's t.
     """
+    from scipy import stats
+
     if groups < 2:
         missing = np.full(drawn.shape[1:], np.nan)
         return missing, missing

@@ -4,10 +4,10 @@ import io
 
 import numpy as np
 import pytest
+from headatlas.atlas.reading import Atlas
 from rich.console import Console
 
 from headatlas.atlas import reading as files
-from headatlas.atlas.reading import Atlas
 from headatlas.run.context import Diagnostic
 from headatlas.views.terminal import evidence_tables, probe_table
 from tests.views.figures import made

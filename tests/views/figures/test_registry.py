@@ -58,8 +58,8 @@ def test_only_figures_with_data_are_written_as_png_and_svg(tmp_path):
         tmp_path / "some", ["a", "b"], (6, 4), methods=["attribute", "probe"], tests=["mask", "steer"],
         tested=["probe"], accuracy=False, draws=3, ks=(2, 4),
     )  # fmt: skip
-    assert written_names(some) == files("importance", "profiles", "elbow", "mask", "steer")
-    assert {path.name for path in (some.path / "figures").iterdir()} == written_names(some)
+    wanted = files("importance", "profiles", "elbow", "mask", "steer")
+    assert written_names(some) == wanted == {path.name for path in (some.path / "figures").iterdir()}
     gates = rich_atlas(tmp_path / "gates", ["a", "b"], (6, 4), methods=["gate"], tests=["order"])
     of_gates = METHODS["gate"].info.figures
     assert written_names(gates) == files("importance", "profiles", *of_gates, "order")
@@ -143,6 +143,14 @@ def test_a_test_without_a_figure_is_drawn_by_its_shape(tmp_path, shape, more, ti
     atlas = rich_atlas(tmp_path / "atlas", ["a", "b"], (6, 4), methods=["attribute"], tests=[info])
     assert written_names(atlas) == files("importance", "profiles", "mine")
     assert title in [axes.get_title() for axes in draw(atlas, "mine").axes]
+
+
+def test_a_test_without_its_headline_is_not_drawn(tmp_path):
+    info = TestInfo(name="mine", shape="curve", headline="accuracy", **MINE)
+    atlas = rich_atlas(tmp_path / "atlas", ["a", "b"], (6, 4), methods=["attribute"], tests=[info], accuracy=False)
+    assert written_names(atlas) == files("importance", "profiles")
+    with pytest.raises(HeadAtlasError, match="The test 'mine' was run .* but gave no accuracy"):
+        draw(atlas, "mine")
 
 
 def test_a_figure_of_ones_own_is_drawn_where_it_is_declared(tmp_path, registered):

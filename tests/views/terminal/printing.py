@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from headatlas.wording import decimal, interval, signed
+from headatlas.wording import interval, signed
 
 
 def printed(renderables, width=200):
@@ -50,6 +50,3 @@ def change_interval(row):
 
 def mean_change(rows):
     return signed((rows["value"] - rows["intact"]).mean())
-
-
-__all__ = ["cells", "change", "change_interval", "decimal", "difference", "level", "mean_change", "printed", "section"]

@@ -35,7 +35,7 @@ bench: $(VENV)/.dev
 
 # The notebook is run and becomes a page, then the site is built: open build/site/index.html. No network is needed to read it.
 docs: $(VENV)/.docs
-	$(BIN)/jupyter nbconvert --execute --to markdown --output-dir docs/tour examples/tour.ipynb
+	PYTHONWARNINGS=ignore $(BIN)/jupyter nbconvert --execute --to markdown --output-dir docs/tour examples/tour.ipynb
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 clean:

@@ -17,6 +17,7 @@ from headatlas.evidence import TESTS
 from headatlas.methods import METHODS
 from headatlas.model.families import FAMILIES
 from headatlas.suites.registry import DECLARATIONS, SUITES
+from headatlas.views.figures import FIGURES
 from tests import tiny
 
 ROOT = Path(__file__).parents[1]
@@ -39,7 +40,7 @@ def contributed(tmp_path_factory):
         yield variables
     METHODS.remove("damp")
     TESTS.remove("double")
-    del FAMILIES["my_llama"], DECLARATIONS["sums"], SUITES["sums"]
+    del FAMILIES["my_llama"], DECLARATIONS["sums"], SUITES["sums"], FIGURES["sorted"]
 
 
 def test_the_method_of_contributing_scales_heads(contributed, tmp_path):
@@ -79,6 +80,15 @@ def test_what_contributing_adds_is_shown_everywhere(contributed):
     for title in ("Damping", "Twice the heads"):
         assert title in report and title in page
     assert list((folder / "figures").glob("double*.png"))
+
+
+def test_the_figure_of_contributing_draws_the_values(contributed):
+    atlas = contributed["atlas"]
+    lines = {line.get_label(): line.get_ydata() for line in contributed["drawn"].axes[0].lines}
+    for task in atlas.tasks:
+        np.testing.assert_array_equal(lines[task], atlas.table(task)["value"])
+    assert contributed["drawn"].axes[0].get_ylabel() == "importance (nats)"
+    assert Path("sorted.png").stat().st_size > 1000
 
 
 def test_the_family_of_contributing_loads_a_model(contributed):

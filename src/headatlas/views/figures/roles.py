@@ -53,7 +53,7 @@ def draw_roles(atlas: Atlas, method: str) -> Figure:
             colours = role_colours(join(roles["facilitation"]), join(roles["interference"]))
             axes.imshow(colours, aspect="auto", interpolation="nearest")
             _label(axes, atlas.shape)
-            axes.set_title(f"{wrapped(task, width, lines=1)} ({name})")
+            axes.set_title(f"{wrapped(task, width - 0.4, lines=1)} ({name})")
         note = count(len(roles["facilitation"]), "seed")
         axes.annotate(note, (1, 0), (0, -24), "axes fraction", "offset points", ha="right", fontsize=SMALL, color=QUIET)
     _key(figure.add_subplot(grid[0, 2]))

@@ -62,7 +62,9 @@ def test_bands_of_sorted_sizes_are_thinned_and_carry_the_elbow(tmp_path):
     rows = made_up.diagnostics.query("task == @null['task']")
     assert null["elbow"] == rows.query("metric == 'elbow'").value.iloc[0]
     assert len(null["rank"]) < 270 and null["rank"][0] == 1 and null["rank"][-1] == 270
-    assert null["null_high"][0] == pytest.approx(rows.query("metric == 'curve' and rank == 1").null_high.iloc[0], rel=1e-3)
+    assert null["null_high"][0] == pytest.approx(
+        rows.query("metric == 'curve' and rank == 1").null_high.iloc[0], rel=1e-3
+    )
 
 
 def test_one_method_with_one_seed_agrees_with_nothing(tmp_path):

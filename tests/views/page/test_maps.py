@@ -23,7 +23,9 @@ def floats(text, shape):
 
 
 def halves(packed, shape):
-    return (np.frombuffer(base64.b64decode(packed["bytes"]), dtype="<f2").astype(float) * packed["scale"]).reshape(shape)
+    return (np.frombuffer(base64.b64decode(packed["bytes"]), dtype="<f2").astype(float) * packed["scale"]).reshape(
+        shape
+    )
 
 
 def one(entries, **wanted):
@@ -43,7 +45,9 @@ def test_every_seed_travels_with_its_interval_and_q(atlas, seed):
     table = atlas.table("Retrieval", "probe", "importance", seed)
     np.testing.assert_allclose(floats(entry["value"], atlas.shape), as_grid(table, "value", atlas.shape), rtol=1e-6)
     for name, column in (("low", "low"), ("high", "high"), ("q", "q_value")):
-        np.testing.assert_allclose(halves(entry[name], atlas.shape), as_grid(table, column, atlas.shape), rtol=6e-4, atol=1e-7)
+        np.testing.assert_allclose(
+            halves(entry[name], atlas.shape), as_grid(table, column, atlas.shape), rtol=6e-4, atol=1e-7
+        )
     assert entry["distinct"] == (table["q_value"] < LEVEL).sum()
 
 
@@ -110,6 +114,8 @@ def test_measures_from_0_to_1_have_a_fixed_scale(atlas):
 
 
 def test_two_atlases_share_their_scales(tmp_path):
-    small, large = (write_atlas(tmp_path / name, [Known(np.full((4, 4), size))]) for name, size in (("a", 0.1), ("b", 3.0)))
+    small, large = (
+        write_atlas(tmp_path / name, [Known(np.full((4, 4), size))]) for name, size in (("a", 0.1), ("b", 3.0))
+    )
     data = describe_scales([small, large], [read_seed_maps(small), read_seed_maps(large)])
     assert data["scales"][data["table"]["attribute"]["importance"]["mean"]["shared"]]["top"] == 3

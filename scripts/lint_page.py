@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headatlas.views.scale import scale_top
+from headatlas.wording import head_name
 
 pytestmark = pytest.mark.browser
 
@@ -140,8 +141,7 @@ def test_selecting_by_click_drag_and_slider(look, report, atlas):
         page.locator("#pick-task").select_option("Retrieval")
         page.locator("#pick-k").fill("15")
         assert page.locator("#pick-note").inner_text() == "Ranked by probe: largest importance first."
-        strongest = atlas.table("Retrieval", "probe").head(15)
-        assert chosen(page) == {f"L{row.layer}H{row['head']}" for _, row in strongest.astype(int).iterrows()}
+        assert chosen(page) == {head_name(*head) for head in atlas.ranking("Retrieval", "probe")[:15]}
         page.locator("#clear").click()
         assert chosen(page) == set()
 
@@ -170,8 +170,7 @@ def test_one_task_large(look, report, atlas):
         panel(page, "Retrieval").locator("button.name").click()
         assert page.locator("#grid").is_hidden() and page.locator("#focus .cell").count() == 270
         heads = page.locator("#focus tbody .head").all_inner_texts()
-        strongest = atlas.table("Retrieval", "probe").head(10)
-        assert heads == [f"L{row.layer}H{row['head']}" for _, row in strongest.astype(int).iterrows()]
+        assert heads == [head_name(*head) for head in atlas.ranking("Retrieval", "probe")[:10]]
         page.locator('[data-step="Inference"]').click()
         assert page.locator("#maps-title").inner_text() == "Inference"
         page.locator('[data-step="Logical Reasoning"]').click()

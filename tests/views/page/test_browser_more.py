@@ -137,8 +137,11 @@ def test_eighty_layers_of_sixty_four_heads(look, tmp_path):
         assert page.locator("#tip strong").inner_text() == "L40H21"
         shown = page.locator('#tip [data-fact="importance"] b').inner_text()
         assert float(shown.replace("−", "-")) == pytest.approx(mean, rel=6e-4)
-        painted = "[...document.querySelector('.map canvas').getContext('2d').getImageData(21, 40, 1, 1).data]"
-        assert page.evaluate(painted) == [253, 231, 37, 255]  # the planted head, at the top of the scale
+        layer, head = atlas.ranking("task 0", "probe")[0]
+        painted = (
+            "([x, y]) => [...document.querySelector('.map canvas').getContext('2d').getImageData(x, y, 1, 1).data]"
+        )
+        assert page.evaluate(painted, [head, layer]) == [253, 231, 37, 255]  # the first head, at the top of the scale
         page.locator('.map[data-task="task 19"]').scroll_into_view_if_needed()
         expect(page.locator('.map[data-task="task 19"] .cell')).to_have_count(5120)
         page.locator('.toolbar [data-value="gate"]').click()

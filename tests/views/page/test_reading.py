@@ -1,5 +1,7 @@
 """The page as it is read: on paper, on a small screen, with maps of some tasks only, from a finding to its heads."""
 
+from dataclasses import replace
+
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
@@ -9,7 +11,7 @@ from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.declarations import TestInfo
 from headatlas.views.page import write_page
 from headatlas.views.page.evidence import SHAPES
-from tests.atlases import rich_atlas
+from tests.atlases import made_up_findings, rich_atlas
 from tests.views.page.test_browser import cell, chosen, hover, panel, press
 
 pytestmark = pytest.mark.browser
@@ -132,11 +134,13 @@ def test_tasks_without_a_map_of_the_method(look, partial):
         assert page.locator("#pick-task option").count() == 7
 
 
-def test_what_was_not_found_is_folded_by_kind(look, report):
-    with look(report) as page:
+def test_what_is_not_supported_is_folded_by_kind(look, atlas, tmp_path):
+    *_, first, second = made_up_findings()
+    findings = [replace(first, kind="far", p_adjusted=0.9), replace(second, kind="near", p_adjusted=0.4)]
+    with look(write_page([atlas], tmp_path / "page.html", [findings])) as page:
         page.locator("#findings summary").first.click()
         kinds = page.locator("#findings .unsupported > details")
-        assert kinds.evaluate_all("nodes => nodes.map(node => node.dataset.kind)") == ["clustering", "diagonal"]
+        assert kinds.evaluate_all("nodes => nodes.map(node => node.dataset.kind)") == ["near", "far"]
         kinds.first.locator("summary").click()
         line = kinds.first.locator(".statement")
         assert line.evaluate("node => getComputedStyle(node).textDecorationLine") == "none"

@@ -77,7 +77,7 @@ def test_paper_does_not_wait(look, report):
     with look(report) as page:
         page.wait_for_selector("#run dl")
         drawn = """() => {
-            document.querySelector('.toolbar [data-value="gate"]').click(); // evidence is drawn again, when idle
+            document.querySelector('.toolbar [data-value="attribute"]').click(); // evidence is drawn again, when idle
             const evidence = document.getElementById("evidence");
             evidence.replaceChildren();
             dispatchEvent(new Event("beforeprint"));

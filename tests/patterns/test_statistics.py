@@ -13,7 +13,8 @@ from headatlas.patterns.agreement import agreement, stability
 from headatlas.patterns.correction import holm, tail_share
 from headatlas.patterns.denoise import effect_draws
 from headatlas.patterns.kinds.sparsity import gini, heads_holding
-from headatlas.patterns.layer_profile import centre_of_mass, spread_of_mass
+from headatlas.patterns.layer_profile import centre_of_mass, layer_means, spread_of_mass
+from headatlas.patterns.maps import read_maps
 from headatlas.patterns.phrases import null_range
 from headatlas.wording import decimal, signed
 from tests.atlases import Known, measured, write_atlas
@@ -37,6 +38,12 @@ def test_centre_and_spread_by_hand():
     assert spread_of_mass(np.array([0.5, 0, 0.5])) == 1
     assert centre_of_mass(np.array([0.25, 0.75])) == 0.75
     assert spread_of_mass(np.array([0.25, 0.75])) == pytest.approx(np.sqrt(0.1875))
+
+
+def test_the_mean_of_a_layer_counts_measured_heads_only(tmp_path):
+    values = np.array([[1.0, -3.0], [np.nan, np.nan], [4.0, np.nan]])
+    (task_map,) = read_maps(write_atlas(tmp_path / "atlas", [Known(values)]), "attribute", "importance")
+    np.testing.assert_allclose(layer_means(task_map, task_map.size), [2, np.nan, 4])
 
 
 def test_corrections_by_hand():

@@ -21,8 +21,8 @@ def print_pdf(page: Path, pdf: Path) -> Path:
     browser = next(filter(None, map(shutil.which, NAMES)), None)
     if browser is None:
         raise HeadAtlasError(
-            f"No browser was found to print {page}: none of {', '.join(NAMES)} is on the PATH. Install Chromium, or open "
-            "the page in a browser and print it from there."
+            f"No browser was found to print {page}: none of {', '.join(NAMES)} is on the PATH. Install Chromium, or "
+            "open the page in a browser and print it from there."
         )
     with atomic(pdf) as temporary:
         command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]

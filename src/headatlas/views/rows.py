@@ -71,8 +71,8 @@ class Outcome:
     @cached_property
     def metrics(self) -> list[str]:
         """The metrics that were measured on tasks, the headline first."""
-        own = self.levels[self.levels["k"].notna() & (self.levels["eval_task"] != NEUTRAL)]
-        present = list(dict.fromkeys(own["metric"]))
+        on_tasks = self.levels[self.levels["k"].notna() & (self.levels["eval_task"] != NEUTRAL)]
+        present = list(dict.fromkeys(on_tasks["metric"]))
         return sorted(present, key=lambda name: name != self.test.headline)
 
 

@@ -6,15 +6,13 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matplotlib import rc_context
-from matplotlib.figure import Figure
-
 from headatlas.errors import HeadAtlasError
 from headatlas.views.figures.registry import FigureInfo, figures_of, find_figure
-from headatlas.views.figures.style import save, settings
 from headatlas.views.rows import only, outcome
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from headatlas.atlas.atlas import Atlas
 
 WRITTEN = ("png", "svg")
@@ -48,6 +46,11 @@ def write_figures(atlas: Atlas) -> list[Path]:
 
 
 def _draw(atlas: Atlas, info: FigureInfo, method: str, paths: list[Path]) -> Figure:
+    # Help texts list figures; they should not have to wait for matplotlib.
+    from matplotlib import rc_context
+
+    from headatlas.views.figures.style import save, settings
+
     with rc_context(settings()):
         function = info.function()
         if info.source == "test":

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from headatlas.views.colours import LINE
 from headatlas.views.figures.roles import COLOURS, role_legend
+from headatlas.views.figures.style import wrapped
 from headatlas.views.metrics import metric
 from headatlas.views.rows import Outcome, by_task, only
 
@@ -31,7 +32,7 @@ def draw_order(outcome: Outcome) -> Figure:
             )
             axes.plot(curve["k"], curve["change"], color=COLOURS[role], linewidth=1.5, marker="o", markersize=2.5)
         _number_heads(axes, int(task_rows["k"].max()))
-        axes.set_title(task)
+        axes.set_title(wrapped(task, 3.2, lines=1))
         axes.set_xlabel(outcome.test.axis.capitalize())
         axes.spines[["top", "right"]].set_visible(False)
     for axes in panels[len(tasks) :]:

@@ -105,7 +105,7 @@ FIGURES: dict[str, FigureInfo] = {
         ),
         FigureInfo(
             "specificity", "what the heads of each task do to all the others",
-            f"{HERE}.own_tasks:draw_own_tasks", "test", metric="logprob", made_by="specificity",
+            f"{HERE}.task_matrix:draw_task_matrix", "test", metric="logprob", made_by="specificity",
         ),
         FigureInfo(
             "hierarchy", "what high-level steps lose without low-level heads", f"{HERE}.task_pairs:draw_task_pairs",
@@ -158,10 +158,13 @@ def figure_names(test: TestInfo) -> tuple[str, ...]:
 def figures_of(atlas: Atlas) -> dict[str, FigureInfo]:
     """All registered figures, and those of the atlas's tests that are drawn by their shape."""
     by_shape = {
-        test.name: FigureInfo(test.name, test.summary, SHAPES[test.shape], "test", made_by=test.name)
+        test.name: FigureInfo(
+            test.name, test.summary, SHAPES[test.shape], "test", made_by=test.name,
+            metric=None if test.shape == "change" else test.headline,  # changes are drawn of every metric
+        )
         for test in atlas.run.tests
         if figure_names(test) == (test.name,) and test.name not in FIGURES
-    }
+    }  # fmt: skip
     return FIGURES | by_shape
 
 

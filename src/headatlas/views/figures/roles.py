@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from headatlas.methods.gate.roles import OPEN, ROLES, always, at_least_once
 from headatlas.views.colours import LINE, QUIET, ROLE_LIGHTS, SKY, UNMEASURED
 from headatlas.views.colours import ROLES as ROLE_COLOURS
-from headatlas.views.figures.style import BASE, SMALL
+from headatlas.views.figures.style import BASE, SMALL, wrapped
 from headatlas.views.scale import tick_step
 from headatlas.wording import count
 
@@ -53,7 +53,7 @@ def draw_roles(atlas: Atlas, method: str) -> Figure:
             colours = role_colours(join(roles["facilitation"]), join(roles["interference"]))
             axes.imshow(colours, aspect="auto", interpolation="nearest")
             _label(axes, atlas.shape)
-            axes.set_title(f"{task} ({name})")
+            axes.set_title(f"{wrapped(task, width - 0.4, lines=1)} ({name})")
         note = count(len(roles["facilitation"]), "seed")
         axes.annotate(note, (1, 0), (0, -24), "axes fraction", "offset points", ha="right", fontsize=SMALL, color=QUIET)
     _key(figure.add_subplot(grid[0, 2]))
@@ -109,7 +109,7 @@ def draw_role_maps(atlas: Atlas, method: str) -> Figure:
                 roles[role].mean(axis=0), cmap=shades, vmin=0, vmax=1, aspect="auto", interpolation="nearest"
             )
             _label(axes, atlas.shape)
-            axes.set_title(f"{task}\n{role}")
+            axes.set_title(f"{wrapped(task, width)}\n{role}")
     for column, role in enumerate(PANELS):
         bar = figure.colorbar(images[role], ax=panels[:, column], fraction=0.05, aspect=30, pad=0.03)
         bar.outline.set_linewidth(0.6)
@@ -130,7 +130,7 @@ def draw_role_distributions(atlas: Atlas, method: str) -> Figure:
             shares = np.histogram(values, BINS)[0] / max(1, values.size)
             axes.bar(BINS[:-1] + 0.02 + 0.03 * i, shares, 0.027, color=COLOURS[role])
         axes.axvline(OPEN, color=LINE, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
-        axes.set_title(task)
+        axes.set_title(wrapped(task, 2.6))
         axes.set_xlabel("Score of a head")
         axes.set_xlim(0, 1)
         axes.spines[["top", "right"]].set_visible(False)

@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from headatlas.views.figures import matrix_parts
-from headatlas.views.figures.own_tasks import draw_own_tasks
 from headatlas.views.figures.style import TITLE, short_signed
+from headatlas.views.figures.task_matrix import draw_task_matrix
 from headatlas.views.metrics import metric
 from headatlas.views.rows import Outcome, only, single
 
@@ -19,7 +19,7 @@ def draw_matrix(outcome: Outcome) -> Figure:
     """By pairs where pairs of different tasks are compared with a reference; otherwise every task beside the others."""
     differences = only(outcome.differences, metric=outcome.test.headline)
     is_by_pairs = bool((differences["task"] != differences["eval_task"]).any())
-    return draw_task_pairs(outcome) if is_by_pairs else draw_own_tasks(outcome)
+    return draw_task_pairs(outcome) if is_by_pairs else draw_task_matrix(outcome)
 
 
 def draw_task_pairs(outcome: Outcome) -> Figure:

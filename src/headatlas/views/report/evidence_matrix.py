@@ -18,7 +18,7 @@ def matrix_lines(outcome: Outcome) -> list[str]:
     for (name, control, other), rows in outcome.differences.groupby(["metric", "control", "compared_with"], sort=False):
         title = f"{_capital(metric(name).label)}: {plain(control)} less {plain(other)}, with 95 % intervals"
         if (rows["task"] == rows["eval_task"]).all():
-            lines += [f"{title}, measured on the task itself.", _own_tasks(rows)]
+            lines += [f"{title}, measured on the task itself.", _by_task(rows)]
         else:
             pairs = _pairs(rows, ("value", "low", "high"))
             lines += [f"{title}. Rows: whose heads, columns: what was measured.", pairs]
@@ -55,7 +55,7 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _own_tasks(rows: pd.DataFrame) -> str:
+def _by_task(rows: pd.DataFrame) -> str:
     lines = [
         (plain(row.task), signed(row.value, DIGITS), interval(row.low, row.high, DIGITS, sign=True))
         for row in rows.itertuples()

@@ -14,7 +14,7 @@ from headatlas.wording import interval, signed
 
 def change_table(outcome: Outcome) -> Table | None:
     """The tasks that the first control was applied to; what others do is in figure, report and page."""
-    if not outcome.chosen:
+    if not outcome.chosen or not outcome.metrics:
         return None
     control = outcome.chosen[0]
     rows = only(outcome.levels, control=control)

@@ -20,14 +20,14 @@ def matrix_table(outcome: Outcome) -> Table | None:
     if levels.empty and differences.empty:
         return None
     if len(differences) and (differences["task"] == differences["eval_task"]).all():
-        return _own_task_table(outcome, levels, differences)
+        return _table_by_task(outcome, levels, differences)
     if len(differences):
         caption = f"{control} less {differences['compared_with'].iloc[0]}; "
         return _pairs_table(differences, ("value", "low", "high"), caption)
     return _pairs_table(levels, ("change", "change_low", "change_high"))
 
 
-def _own_task_table(outcome: Outcome, levels: pd.DataFrame, differences: pd.DataFrame) -> Table:
+def _table_by_task(outcome: Outcome, levels: pd.DataFrame, differences: pd.DataFrame) -> Table:
     """What a task loses without its heads and without those of the others, and what its heads do to neutral text."""
     neutral = only(outcome.levels, eval_task=NEUTRAL, control=outcome.test.chosen[0])
     measures = [name for name in dict.fromkeys(neutral["metric"]) if name not in outcome.metrics]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.table import Table
+from rich.console import Group
+from rich.text import Text
 
 from headatlas.stats import LEVEL
 from headatlas.views.terminal.console import plain_table
@@ -17,7 +18,7 @@ DIGITS = 4
 UNSURE = "may be zero"
 
 
-def top_table(atlas: Atlas, task: str | None, k: int, method: str | None) -> Table:
+def top_table(atlas: Atlas, task: str | None, k: int, method: str | None) -> Group:
     """The strongest heads of a task by the method's rule; intervals, q and the range over seeds where they exist."""
     task, method = atlas.choose_task(task), atlas.choose_method(method)
     info = atlas.info(method)
@@ -32,7 +33,8 @@ def top_table(atlas: Atlas, task: str | None, k: int, method: str | None) -> Tab
     columns = ["rank", "head", measure.label]
     columns += ["95 % interval"] * has_interval + ["q", ""] * has_q + [f"range over {seeds} seeds"] * has_range
     mean = f", mean of {seeds} seeds" if has_range else ""
-    table = plain_table(columns, names=0, title=f"{task}: strongest heads by {method} ({info.ranking}{mean})")
+    title = Text(f"{task}: strongest heads by {method} ({info.ranking}{mean})", style="italic")
+    table = plain_table(columns, names=0)
     write = decimal if measure.zero_to_one else signed
     for row in rows.head(k).itertuples():
         cells = [str(row.rank), head_name(row.layer, row.head), write(row.value, DIGITS)]
@@ -43,4 +45,4 @@ def top_table(atlas: Atlas, task: str | None, k: int, method: str | None) -> Tab
         if has_range:
             cells.append(interval(row.least, row.most, DIGITS, sign=not measure.zero_to_one))
         table.add_row(*cells)
-    return table
+    return Group(title, table)  # a title of the table itself would be wrapped to its width

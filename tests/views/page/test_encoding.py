@@ -23,7 +23,7 @@ def test_values_of_tables_become_json():
 
 def test_floats_keep_single_precision():
     values = np.array([1 / 3, -1e-9, np.nan])
-    unpacked = np.frombuffer(base64.b64decode(packed_floats(values)), dtype="<f4")
+    unpacked = np.frombuffer(base64.b64decode(packed_floats(values)["bytes"]), dtype="<f4")
     np.testing.assert_array_equal(unpacked, values.astype(np.float32))
 
 

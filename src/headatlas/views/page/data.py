@@ -37,7 +37,7 @@ def describe_page(
         "viridis": VIRIDIS,
         "line_colours": ROLES,
         "role_colours": [("neither", NEITHER), *((role, ROLES[role]) for role in (*about.ROLE_PAIR, "both"))],
-        **describe_scales(atlases, seed_maps),
+        **describe_scales(seed_maps),
         "atlases": [
             describe(
                 atlas,

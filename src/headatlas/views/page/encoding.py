@@ -43,8 +43,8 @@ def packed(values: NDArray[Any]) -> str:
     return base64.b64encode(values.astype(values.dtype.newbyteorder("<")).tobytes()).decode()
 
 
-def packed_floats(values: Array) -> str:
-    return packed(values.astype(np.float32))
+def packed_floats(values: Array) -> dict[str, Any]:
+    return {"bytes": packed(values.astype(np.float32))}
 
 
 def packed_halves(values: Array) -> dict[str, Any] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -11,7 +12,7 @@ from headatlas.atlas.declarations import TestInfo
 from headatlas.views.metrics import metric as metric_words
 from headatlas.views.page.evidence_curves import describe_curves
 from headatlas.views.page.evidence_tables import describe_changes, describe_matrix, describe_rows
-from headatlas.views.page.outcomes import average_draws, metric_names
+from headatlas.views.page.outcomes import Point, average_draws, distinct, metric_names
 from headatlas.wording import count, decimal, signed
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from headatlas.atlas.declarations import MethodInfo
     from headatlas.atlas.run_record import Verification
 
-Describe = Callable[[TestInfo, pd.DataFrame, str], dict[str, Any]]  # test, its rows, metric
+Describe = Callable[[TestInfo, Sequence[Point], str], dict[str, Any]]  # the test, what it gave, the metric
 # A shape that is not among these is shown as a plain table.
 SHAPES: dict[str, tuple[str, Describe]] = {
     "curve": ("charts", describe_curves),
@@ -44,7 +45,7 @@ def describe_test(
     info: TestInfo, rows: pd.DataFrame, method: MethodInfo, verification: Verification | None = None
 ) -> dict[str, Any]:
     layout, describe = SHAPES.get(info.shape, ("rows", describe_rows))
-    averaged = average_draws(rows)
+    points = average_draws(rows)
     return {
         "test": info.name,
         "method": method.name,
@@ -55,10 +56,10 @@ def describe_test(
         "controls": [control.model_dump() for control in info.controls],
         "settings": _settings(verification),
         "metrics": [
-            {"metric": metric, "label": metric_words(metric).label, **describe(info, averaged, metric)}
-            for metric in metric_names(info, averaged)
+            {"metric": metric, "label": metric_words(metric).label, **describe(info, points, metric)}
+            for metric in metric_names(info, points)
         ],
-        "heads": list(_tested_heads(info, averaged, method)),
+        "heads": list(_tested_heads(info, points, method)),
     }
 
 
@@ -80,7 +81,7 @@ def _text(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def _tested_heads(info: TestInfo, rows: pd.DataFrame, method: MethodInfo) -> Iterator[dict[str, Any]]:
+def _tested_heads(info: TestInfo, points: Sequence[Point], method: MethodInfo) -> Iterator[dict[str, Any]]:
     """Per task: how many of the first heads of the map were taken, and what that did.
 
     A head of rank r was part of the intervention with k heads if r is at most k. That holds only for a control that
@@ -88,25 +89,26 @@ def _tested_heads(info: TestInfo, rows: pd.DataFrame, method: MethodInfo) -> Ite
     """
     control = next(iter(info.chosen), None)
     measures = {measure.name for measure in method.measures}
-    if control is None or (control in measures and control != method.primary):
+    metrics = metric_names(info, points)
+    if not metrics or control is None or (control in measures and control != method.primary):
         return
-    metrics = metric_names(info, rows)
-    levels = rows[rows["compared_with"].isna() & (rows["control"] == control) & (rows["k"] > 0)]
-    levels = levels[levels["metric"] == (metrics[0] if metrics else "")]
+    levels = [p for p in points if p.is_level and p.k and (p.control, p.metric) == (control, metrics[0])]
     if info.shape in ("curve", "recovery"):
-        levels = levels[levels["factor"].isna()]
-    for task, task_rows in levels.groupby("task", sort=False):
-        by_count = [(int(k), _outcome(info, of_count)) for k, of_count in task_rows.groupby("k", sort=True)]
-        yield {"task": task, "k": [k for k, _ in by_count], "outcomes": [text for _, text in by_count]}
+        levels = [point for point in levels if point.factor is None]
+    for task in distinct(point.task for point in levels):
+        of_task = [point for point in levels if point.task == task]
+        counts = sorted({point.k for point in of_task if point.k})
+        outcomes = [_outcome(info, [point for point in of_task if point.k == k]) for k in counts]
+        yield {"task": task, "k": counts, "outcomes": outcomes}
 
 
-def _outcome(info: TestInfo, rows: pd.DataFrame) -> str:
+def _outcome(info: TestInfo, points: Sequence[Point]) -> str:
     """What one intervention did to the task itself where that was measured, otherwise to all tasks that were."""
-    name = metric_words(rows["metric"].iloc[0]).short
-    same = rows[rows["eval_task"] == rows["task"]]
-    row = same.iloc[0] if len(same) else rows.iloc[0]
-    if len(same) or len(rows) == 1:
-        before = "" if info.shape == "recovery" or pd.isna(row["intact"]) else f"{decimal(row['intact'])} → "
-        return f"{name} {before}{decimal(row['value'])}"
-    changes = (rows["value"] - rows["intact"]).dropna()
-    return f"{name} {signed(changes.min())} to {signed(changes.max())} in {count(len(changes), 'other task')}"
+    name = metric_words(points[0].metric).short
+    same = [point for point in points if point.eval_task == point.task]
+    if same or len(points) == 1:
+        point = (same or points)[0]
+        before = "" if info.shape == "recovery" or math.isnan(point.intact) else f"{decimal(point.intact)} → "
+        return f"{name} {before}{decimal(point.value)}"
+    changes = [point.change[0] for point in points if not math.isnan(point.change[0])]
+    return f"{name} {signed(min(changes))} to {signed(max(changes))} in {count(len(changes), 'other task')}"

@@ -2,62 +2,59 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Sequence
 from typing import Any
-
-import pandas as pd
 
 from headatlas.atlas.declarations import TestInfo
 from headatlas.stats import LEVEL
 from headatlas.views.colours import ROLES
 from headatlas.views.metrics import metric as metric_words
 from headatlas.views.page.encoding import number, numbers
-from headatlas.views.page.outcomes import ENOUGH_DRAWS, change_interval, change_text
+from headatlas.views.page.outcomes import ENOUGH_DRAWS, Point, change_interval, change_text, distinct
 from headatlas.wording import count, decimal, interval
 
 
-def describe_curves(info: TestInfo, rows: pd.DataFrame, metric: str) -> dict[str, Any]:
-    levels = rows[rows["compared_with"].isna() & rows["factor"].isna() & rows["k"].notna()]
-    levels = levels[levels["metric"] == metric]
-    charts = [
-        {"task": task, "note": _note(info, rows[rows["task"] == task], metric), **_chart(info, task_levels)}
-        for task, task_levels in levels.groupby("task", sort=False)
-    ]
-    lines = _lines(info, levels)
-    return {"charts": charts, "key": [(line, _key_text(levels, control)) for control, line in lines.items()]}
+def describe_curves(info: TestInfo, points: Sequence[Point], metric: str) -> dict[str, Any]:
+    levels = [p for p in points if p.is_level and p.metric == metric and p.factor is None and p.k is not None]
+    charts = []
+    for task in distinct(point.task for point in levels):
+        note = _note(info, [point for point in points if point.task == task], metric)
+        charts.append({"task": task, "note": note, **_chart(info, [p for p in levels if p.task == task])})
+    key = [(line, _key_text(levels, control)) for control, line in _lines(info, levels).items()]
+    return {"charts": charts, "key": key}
 
 
-def _chart(info: TestInfo, levels: pd.DataFrame) -> dict[str, Any]:
-    intact = levels["intact"].dropna()
-    level = float(intact.iloc[0]) if len(intact) else None
-    start = _start(info, levels, level)
+def _chart(info: TestInfo, levels: Sequence[Point]) -> dict[str, Any]:
+    intact = next((point.intact for point in levels if not math.isnan(point.intact)), None)
+    start = _start(info, levels, intact)
     series = []
     for control, line in _lines(info, levels).items():
-        points = levels[levels["control"] == control].sort_values("k")
-        columns = {name: points[name].tolist() for name in ("k", "value", "low", "high")}
-        if start is not None and columns["k"][0] > 0:
-            columns = {name: [0 if name == "k" else start, *values] for name, values in columns.items()}
-        series.append({"control": control, "line": line, **{name: numbers(v) for name, v in columns.items()}})
+        of_control = sorted((point for point in levels if point.control == control), key=lambda point: point.k or 0)
+        curve = [(point.k or 0, point.value, point.low, point.high) for point in of_control]
+        if start is not None and curve[0][0] > 0:
+            curve.insert(0, (0, start, start, start))
+        columns = zip(("k", "value", "low", "high"), zip(*curve, strict=True), strict=True)
+        series.append({"control": control, "line": line, **{name: numbers(values) for name, values in columns}})
     # What was chosen by the map is drawn last, above the others.
     series.sort(key=lambda one: one["control"] in info.chosen)
-    return {"intact": None if level is None else number(level), "series": series}
+    return {"intact": None if intact is None else number(intact), "series": series}
 
 
-def _start(info: TestInfo, levels: pd.DataFrame, intact: float | None) -> float | None:
+def _start(info: TestInfo, levels: Sequence[Point], intact: float | None) -> float | None:
     """The value with no head: that of the intact model where heads are removed; measured where heads are kept."""
-    if info.shape == "curve":
-        return intact
-    without = levels[levels["k"] == 0]["value"]
-    return float(without.iloc[0]) if len(without) else None
+    return intact if info.shape == "curve" else next((point.value for point in levels if point.k == 0), None)
 
 
-def _lines(info: TestInfo, levels: pd.DataFrame) -> dict[str, str]:
+def _lines(info: TestInfo, levels: Sequence[Point]) -> dict[str, str]:
     """The controls that are lines, in the declared order, with the name of their style.
 
     A control with a single point at 0 is where the others begin, not a line.
     """
-    drawn = set(levels.loc[levels["k"] > 0, "control"])
+    drawn = {point.control for point in levels if point.k}
     declared = [control.name for control in info.controls]
-    others = 0
+    others = itertools.cycle(("other-0", "other-1"))
     lines = {}
     for control in [*declared, *sorted(drawn - set(declared))]:
         if control not in drawn:
@@ -66,76 +63,60 @@ def _lines(info: TestInfo, levels: pd.DataFrame) -> dict[str, str]:
             lines[control] = control
         elif control == info.reference:
             lines[control] = "reference"
-        elif control in info.chosen:
-            lines[control] = f"chosen-{info.chosen.index(control) % 3}"
         else:
-            lines[control] = f"other-{others % 2}"
-            others += 1
+            lines[control] = f"chosen-{info.chosen.index(control) % 3}" if control in info.chosen else next(others)
     return lines
 
 
-def _key_text(levels: pd.DataFrame, control: str) -> str:
-    draws = int(levels.loc[levels["control"] == control, "draws"].max())
+def _key_text(levels: Sequence[Point], control: str) -> str:
+    draws = max(point.draws for point in levels if point.control == control)
     if draws < 2:
         return control
     return f"{control} ({count(draws, 'draw')})" if draws >= ENOUGH_DRAWS else f"{control} (range of {draws} draws)"
 
 
-def _note(info: TestInfo, rows: pd.DataFrame, metric: str) -> str:
-    """What is said in words beside a curve."""
+def _note(info: TestInfo, points: Sequence[Point], metric: str) -> str:
+    """What is said in words beside the curve of a task."""
+    differences = sorted((p for p in points if not p.is_level and p.k is not None), key=lambda p: p.k or 0)
+    of_metric = [point for point in differences if point.metric == metric]
+    beside = [p for p in points if p.is_level and p.metric == metric and p.factor is not None and p.k is not None]
     return "; ".join(
-        [*_beyond_reference(rows), *_differences(rows, metric), *_single(info, rows), *_at_factor(rows, metric)]
+        [
+            *_beyond_reference([point for point in differences if not math.isnan(point.p_value)]),
+            *([_difference(of_metric[-1])] if of_metric else []),
+            *_single_numbers(info, [point for point in points if point.is_level and point.k is None]),
+            *(f"{p.control} above {p.factor:g}: {decimal(p.value)} with {count(p.k or 0, 'head')}" for p in beside),
+        ]
     )
 
 
-def _beyond_reference(rows: pd.DataFrame) -> list[str]:
+def _beyond_reference(tested: Sequence[Point]) -> list[str]:
     """From how many heads on the chosen ones are beyond the reference, where that was tested."""
-    tested = rows[rows["compared_with"].notna() & rows["p_value"].notna()].sort_values("k")
-    if tested.empty:
+    if not tested:
         return []
-    reference = tested["compared_with"].iloc[0]
-    beyond = tested[tested["p_value"] < LEVEL]
-    if beyond.empty:
-        return [f"not beyond {reference}"]
-    return [f"beyond {reference} from {count(int(beyond['k'].iloc[0]), 'head')}"]
+    beyond = next((point for point in tested if point.p_value < LEVEL), None)
+    reference = tested[0].compared_with
+    return [f"beyond {reference} from {count(beyond.k or 0, 'head')}" if beyond else f"not beyond {reference}"]
 
 
-def _differences(rows: pd.DataFrame, metric: str) -> list[str]:
-    differences = rows[rows["compared_with"].notna() & (rows["metric"] == metric)].sort_values("k")
-    if differences.empty:
-        return []
-    last = differences.iloc[-1]
-    reach = change_interval(last["low"], last["high"])
-    return [
-        f"{last['control']} minus {last['compared_with']} {change_text(last['value'])}"
-        + (f" ({reach})" if reach else "")
-        + f" with {count(int(last['k']), 'head')}"
-    ]
+def _difference(point: Point) -> str:
+    reach = change_interval(point.low, point.high)
+    interval_text = f" ({reach})" if reach else ""
+    heads = count(point.k or 0, "head")
+    return f"{point.control} minus {point.compared_with} {change_text(point.value)}{interval_text} with {heads}"
 
 
-def _single(info: TestInfo, rows: pd.DataFrame) -> list[str]:
-    """Numbers about the whole curve, such as the area under it."""
-    single = rows[rows["k"].isna() & rows["compared_with"].isna()]
+def _single_numbers(info: TestInfo, points: Sequence[Point]) -> list[str]:
+    """Numbers about the whole curve, such as the area under it, with that of the reference."""
     texts = []
-    for metric, of_metric in single.groupby("metric", sort=False):
-        chosen = of_metric[of_metric["control"].isin(info.chosen)]
-        reference = of_metric[of_metric["control"] == info.reference]
-        if chosen.empty:
+    for metric in distinct(point.metric for point in points):
+        of_metric = {point.control: point for point in reversed(points) if point.metric == metric}
+        chosen = next((of_metric[control] for control in info.chosen if control in of_metric), None)
+        if chosen is None:
             continue
-        row = chosen.iloc[0]
-        inside = [] if pd.isna(row["low"]) else [interval(row["low"], row["high"])]
-        inside += [f"{info.reference} {decimal(value)}" for value in reference["value"]]
-        texts.append(
-            f"{metric_words(metric).label} {decimal(row['value'])}" + (f" ({', '.join(inside)})" if inside else "")
-        )
+        inside = [] if math.isnan(chosen.low) else [interval(chosen.low, chosen.high)]
+        if info.reference in of_metric:
+            inside.append(f"{info.reference} {decimal(of_metric[info.reference].value)}")
+        text = f"{metric_words(metric).label} {decimal(chosen.value)}"
+        texts.append(f"{text} ({', '.join(inside)})" if inside else text)
     return texts
-
-
-def _at_factor(rows: pd.DataFrame, metric: str) -> list[str]:
-    """Interventions beside the curve: all heads above a threshold at once."""
-    beside = rows[rows["factor"].notna() & rows["compared_with"].isna() & (rows["metric"] == metric)]
-    return [
-        f"{row.control} above {row.factor:g}: {decimal(row.value)} with {count(int(row.k), 'head')}"
-        for row in beside.itertuples()
-        if not pd.isna(row.k)
-    ]

@@ -2,45 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Any
-
-import pandas as pd
 
 from headatlas.atlas.declarations import TestInfo
 from headatlas.views.metrics import metric as metric_words
 from headatlas.views.page.encoding import number
-from headatlas.views.page.outcomes import change_interval, change_text, excludes_zero
-from headatlas.wording import MISSING, count, decimal, interval
+from headatlas.views.page.outcomes import Point, change_interval, change_text, distinct, excludes_zero
+from headatlas.wording import count, decimal, interval
 
 EVERY_TASK = "all tasks"  # a row without a measured task
 BOLD = "Bold: the 95 % interval excludes 0."
 
+Cell = dict[str, Any]
 
-def describe_matrix(info: TestInfo, rows: pd.DataFrame, metric: str) -> dict[str, Any]:
+
+def describe_matrix(info: TestInfo, points: Sequence[Point], metric: str) -> dict[str, Any]:
     """Heads of one task (row), measured on another (column), as changes from the intact model.
 
     A cell shows the difference from the reference where the reference was measured too. A reference that has no levels
     is a comparison of the row as a whole and gets a column.
     """
-    of_metric = _largest_k(rows[rows["metric"] == metric])
-    levels = of_metric[of_metric["compared_with"].isna()]
-    chosen, reference = levels[levels["control"].isin(info.chosen)], levels[levels["control"] == info.reference]
-    differences = of_metric[of_metric["compared_with"].notna()]
-    in_cells = len(reference) > 0 and len(differences) > 0
-    by_tasks = [_by_tasks(table) for table in (chosen, reference, differences)]
-    tasks, eval_tasks = (list(dict.fromkeys(key[axis] for key in reversed(by_tasks[0]))) for axis in (0, 1))
-    whole_rows = [] if in_cells else list(dict.fromkeys(_difference_name(row) for row in differences.itertuples()))
+    of_metric = _largest_k(point for point in points if point.metric == metric)
+    chosen = _by_tasks(point for point in of_metric if point.is_level and point.control in info.chosen)
+    reference = _by_tasks(point for point in of_metric if point.is_level and point.control == info.reference)
+    differences = [point for point in of_metric if not point.is_level]
+    in_cells = bool(reference) and bool(differences)
+    whole_rows = [] if in_cells else distinct(map(_difference_name, differences))
+    by_tasks = _by_tasks(differences) if in_cells else {}
+    by_name = {(point.task, _difference_name(point)): point for point in reversed(differences)}
+    tasks, eval_tasks = (distinct(pair[axis] for pair in chosen) for axis in (0, 1))
 
-    def cell(task: str, eval_task: str) -> dict[str, Any] | None:
-        level, other, difference = (rows.get((task, eval_task)) for rows in by_tasks)
-        if in_cells and difference is not None:
-            return _difference_cell(difference, level, other)
-        return None if level is None else _change_cell(level, other, outlined=task == eval_task)
+    def cell(pair: tuple[str, str]) -> Cell | None:
+        level, other, difference = (rows.get(pair) for rows in (chosen, reference, by_tasks))
+        if difference is not None:
+            return _difference_cell(difference, [point for point in (level, other) if point is not None])
+        return None if level is None else _change_cell(level, other, outlined=pair[0] == pair[1])
 
-    def comparison(task: str, name: str) -> dict[str, Any] | None:
-        matching = [row for row in differences.itertuples() if (row.task, _difference_name(row)) == (task, name)]
-        return _difference_cell(matching[0]) if matching else None
+    def comparison(pair: tuple[str, str]) -> Cell | None:
+        return _difference_cell(by_name[pair]) if pair in by_name else None
 
     label = metric_words(metric).label
     less = f", less that with {info.reference} heads" if in_cells else ""
@@ -50,118 +52,119 @@ def describe_matrix(info: TestInfo, rows: pd.DataFrame, metric: str) -> dict[str
         "rows": tasks,
         "columns": [*eval_tasks, *whole_rows],
         "cells": [
-            [*(cell(task, other) for other in eval_tasks), *(comparison(task, name) for name in whole_rows)]
+            [*(cell((task, other)) for other in eval_tasks), *(comparison((task, name)) for name in whole_rows)]
             for task in tasks
         ],
     }
 
 
-def describe_changes(info: TestInfo, rows: pd.DataFrame, metric: str) -> dict[str, Any]:
+def describe_changes(_info: TestInfo, points: Sequence[Point], metric: str) -> dict[str, Any]:
     """Heads of a task (row) and what was done to them (column), as changes from the intact model."""
-    levels = _largest_k(rows[(rows["metric"] == metric) & rows["compared_with"].isna()])
-    per_task = levels.groupby(["control", "task", "eval_task"], dropna=False)["factor"].transform("nunique")
-    columns: dict[str, dict[str, Any]] = {}
-    for row, factors in zip(levels.itertuples(), per_task, strict=True):
-        # Several factors per task are several columns; a factor chosen for each task stands in its cell.
-        name = f"{row.control} {row.factor:g}" if factors > 1 else row.control
-        if isinstance(row.eval_task, str) and row.eval_task != row.task:
-            name += f", {row.eval_task}"
-        columns.setdefault(name, {})[row.task] = _change_cell(row, None, with_interval=True, with_factor=factors == 1)
-    tasks = list(dict.fromkeys(levels["task"]))
+    levels = _largest_k(point for point in points if point.is_level and point.metric == metric)
+    factors = defaultdict(set)
+    for point in levels:
+        factors[point.control, point.task].add(point.factor)
+    # Several factors per task are several columns; a factor that was chosen for each task is named beside the table.
+    columns: dict[str, dict[str, Cell | None]] = {}
+    chosen_factors: dict[str, dict[str, str]] = {}
+    for point in levels:
+        name = point.control
+        if len(factors[point.control, point.task]) > 1:
+            name += f" {point.factor:g}"
+        elif point.factor is not None:
+            chosen_factors.setdefault(point.control, {})[point.task] = f"{point.task} {point.factor:g}"
+        if point.eval_task not in (None, point.task):
+            name += f", {point.eval_task}"
+        columns.setdefault(name, {})[point.task] = _change_cell(point, None, with_interval=True)
+    tasks = distinct(point.task for point in levels)
+    chosen = [f" Factor of {control}: {', '.join(texts.values())}." for control, texts in chosen_factors.items()]
     return {
         "corner": "heads ↓  what was done →",
         "note": f"Change of {metric_words(metric).label} from the intact model with its 95 % interval, on the task "
-        f"itself unless another is named. {BOLD}{_factors(levels[per_task == 1])}",
+        f"itself unless another is named. {BOLD}{''.join(chosen)}",
         "rows": tasks,
         "columns": list(columns),
-        "cells": [[columns[name].get(task) for name in columns] for task in tasks],
+        "cells": [[cells.get(task) for cells in columns.values()] for task in tasks],
     }
 
 
-def _factors(rows: pd.DataFrame) -> str:
-    """The factors that were chosen for each task, as a sentence per control."""
-    chosen = rows.dropna(subset="factor").drop_duplicates(["control", "task"])
-    sentences = [
-        f" Factor of {control}: {', '.join(f'{row.task} {row.factor:g}' for row in of_control.itertuples())}."
-        for control, of_control in chosen.groupby("control", sort=False)
-    ]
-    return "".join(sentences)
-
-
-def describe_rows(info: TestInfo, rows: pd.DataFrame, metric: str) -> dict[str, Any]:
+def describe_rows(_info: TestInfo, points: Sequence[Point], metric: str) -> dict[str, Any]:
     """Every row as it is, for a test whose shape is not known."""
-    formats: dict[str, Callable[[Any], str]] = {
-        "task": str,
-        "eval_task": str,
-        "control": str,
-        "factor": lambda factor: f"{factor:g}",
-        "compared_with": str,
-        "k": lambda k: str(int(k)),
-        "value": decimal,
-        "intact": decimal,
-    }
-    of_metric = rows[rows["metric"] == metric]
-    used = [name for name in formats if of_metric[name].notna().any()]
-    texts = [
-        [MISSING if pd.isna(row[name]) else formats[name](row[name]) for name in used]
-        + [interval(row["low"], row["high"])]
-        for row in of_metric.to_dict("records")
+    of_metric = [point for point in points if point.metric == metric]
+    names = ("task", "eval_task", "control", "factor", "compared_with", "k")
+    used = [name for name in names if any(getattr(point, name) is not None for point in of_metric)]
+    rows = [
+        [
+            *(_text(getattr(point, name)) for name in used),
+            decimal(point.value),
+            decimal(point.intact),
+            interval(point.low, point.high),
+        ]
+        for point in of_metric
     ]
-    return {"columns": [*(name.replace("_", " ") for name in used), "95 % interval"], "rows": texts}
+    return {"columns": [*(name.replace("_", " ") for name in used), "value", "intact", "95 % interval"], "rows": rows}
 
 
-def _largest_k(rows: pd.DataFrame) -> pd.DataFrame:
+def _text(value: str | float | None) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _largest_k(points: Iterable[Point]) -> list[Point]:
     """Of several counts of heads the largest, for each intervention."""
-    keys = ["task", "eval_task", "control", "factor", "compared_with"]
-    last = rows.groupby(keys, dropna=False)["k"].transform("max")
-    return rows[(rows["k"] == last) | last.isna()]
+    largest: dict[tuple[Any, ...], Point] = {}
+    for point in points:
+        key = point[:5]  # all that says what was done, without the metric and the count
+        if key not in largest or (point.k or 0) > (largest[key].k or 0):
+            largest[key] = point
+    return list(largest.values())
 
 
-def _by_tasks(table: pd.DataFrame) -> dict[tuple[str, str], Any]:
-    """The first row of every pair of a task and a measured task."""
-    rows = reversed(list(table.fillna({"eval_task": EVERY_TASK}).itertuples()))
-    return {(row.task, row.eval_task): row for row in rows}
+def _by_tasks(points: Iterable[Point]) -> dict[tuple[str, str], Point]:
+    """The first point of every pair of a task and a measured task."""
+    by_tasks: dict[tuple[str, str], Point] = {}
+    for point in points:
+        by_tasks.setdefault((point.task, point.eval_task or EVERY_TASK), point)
+    return by_tasks
 
 
-def _difference_name(row: Any) -> str:
-    return f"{row.control} minus {row.compared_with}"
+def _difference_name(point: Point) -> str:
+    return f"{point.control} minus {point.compared_with}"
 
 
 def _change_cell(
-    row: Any, reference: Any, outlined: bool = False, with_interval: bool = False, with_factor: bool = False
-) -> dict[str, Any] | None:
+    point: Point, reference: Point | None, outlined: bool = False, with_interval: bool = False
+) -> Cell | None:
     """A change from the intact model; below it what the reference does, or its interval."""
-    change, low, high = row.value - row.intact, row.low - row.intact, row.high - row.intact
-    if pd.isna(change):
+    change, low, high = point.change
+    if math.isnan(change):
         return None
     reach = change_interval(low, high)
     small = reach if with_interval else None
     if reference is not None:
-        small = f"{reference.control} {change_text(reference.value - reference.intact)}"
-    title = f"{metric_words(row.metric).short} {decimal(row.intact)} → {decimal(row.value)}"
+        small = f"{reference.control} {change_text(reference.change[0])}"
+    title = f"{metric_words(point.metric).short} {decimal(point.intact)} → {decimal(point.value)}"
     title += f", change {reach}" if reach else ""
-    title += f", {count(int(row.k), 'head')}" if not pd.isna(row.k) else ""
-    title += f", factor {row.factor:g}" if with_factor and not pd.isna(row.factor) else ""
+    return _cell(change, small, title, point, excludes_zero(low, high), outlined)
+
+
+def _difference_cell(point: Point, levels: Sequence[Point] = ()) -> Cell:
+    """A difference of two changes with its interval; both stand in the title where they are known."""
+    both = ", ".join(f"{level.control} {change_text(level.change[0])}" for level in levels)
+    title = f"{_difference_name(point)}: {both}" if both else _difference_name(point)
+    reach = change_interval(point.low, point.high)
+    return _cell(point.value, reach, title, point, excludes_zero(point.low, point.high))
+
+
+def _cell(value: float, small: str | None, title: str, point: Point, sure: bool, outlined: bool = False) -> Cell:
+    title += f", {count(point.k, 'head')}" if point.k is not None else ""
+    title += f", factor {point.factor:g}" if point.factor is not None else ""
     return {
-        "value": number(change),
-        "text": change_text(change),
+        "value": number(value),
+        "text": change_text(value),
         "small": small,
         "title": title,
         "outlined": outlined,
-        "sure": excludes_zero(low, high),
-    }
-
-
-def _difference_cell(row: Any, level: Any = None, reference: Any = None) -> dict[str, Any]:
-    """A difference of two changes with its interval; both stand in the title where they are known."""
-    both = [f"{one.control} {change_text(one.value - one.intact)}" for one in (level, reference) if one is not None]
-    title = _difference_name(row) + (f": {', '.join(both)}" if both else "")
-    title += f", {count(int(row.k), 'head')}" if not pd.isna(row.k) else ""
-    return {
-        "value": number(row.value),
-        "text": change_text(row.value),
-        "small": change_interval(row.low, row.high),
-        "title": title,
-        "outlined": False,
-        "sure": excludes_zero(row.low, row.high),
+        "sure": sure,
     }

@@ -31,6 +31,7 @@ class SeedMaps:
     method: str
     measure: str
     task: str
+    zero_to_one: bool
     layers: int
     seeds: tuple[int, ...]
     value: Array
@@ -70,7 +71,8 @@ def read_seed_maps(atlas: Atlas) -> list[SeedMaps]:
             array = np.full((len(seeds), size), np.nan)
             array[at] = column.to_numpy()
             arrays.append(array)
-        seed_maps.append(SeedMaps(method, measure, task, layers, tuple(map(int, seeds)), *arrays))
+        zero_to_one = atlas.info(method).measure(measure).zero_to_one
+        seed_maps.append(SeedMaps(method, measure, task, zero_to_one, layers, tuple(map(int, seeds)), *arrays))
     return seed_maps
 
 
@@ -80,6 +82,8 @@ def describe_maps(seed_maps: Sequence[SeedMaps]) -> list[dict[str, Any]]:
 
 def _describe(seed_map: SeedMaps) -> dict[str, Any]:
     joined = seed_map.joined
+    # Shares from 0 to 1 have no more than three digits that mean anything.
+    pack = packed_halves if seed_map.zero_to_one else packed_floats
     return {
         "method": seed_map.method,
         "measure": seed_map.measure,
@@ -87,7 +91,7 @@ def _describe(seed_map: SeedMaps) -> dict[str, Any]:
         "seeds": [
             {
                 "seed": seed,
-                "value": packed_floats(seed_map.value[i]),
+                "value": pack(seed_map.value[i]),
                 "low": packed_halves(seed_map.low[i]),
                 "high": packed_halves(seed_map.high[i]),
                 "q": packed_q(seed_map.q_value[i]),
@@ -95,10 +99,17 @@ def _describe(seed_map: SeedMaps) -> dict[str, Any]:
             }
             for i, seed in enumerate(seed_map.seeds)
         ],
-        "mean": None if joined is None else packed_floats(seed_map.mean),
-        "joined": None if joined is None else {name: packed(choice) for name, choice in vars(joined).items()},
+        "mean": None if joined is None else pack(seed_map.mean),
+        "joined": None if joined is None else _describe_joined(joined),
         "views": {view: _summary(values, seed_map.layers) for view, values in seed_map.views.items()},
     }
+
+
+def _describe_joined(joined: Joined) -> dict[str, Any]:
+    """Which seed is taken for what. Where no value is negative, Always is the least and Any the most: sent once."""
+    packed_choices = {name: packed(choice) for name, choice in vars(joined).items()}
+    choices = list(dict.fromkeys(packed_choices.values()))
+    return {"choices": choices, **{name: choices.index(choice) for name, choice in packed_choices.items()}}
 
 
 def _summary(values: Array, layers: int) -> dict[str, Any]:
@@ -153,24 +164,17 @@ class Scale:
         return value, significant(value) + ("+" if beyond else "")
 
 
-def describe_scales(atlases: Sequence[Atlas], seed_maps: Sequence[Sequence[SeedMaps]]) -> dict[str, Any]:
+def describe_scales(seed_maps: Sequence[Sequence[SeedMaps]]) -> dict[str, Any]:
     """The scales of a page: by method, measure and view one for all tasks together, and one for each task.
 
     Atlases that stand side by side share their scales. `scales` lists the different ones, the rest are indices of it.
     """
-    bounded = {
-        (info.name, measure.name)
-        for atlas in atlases
-        for info in atlas.run.methods
-        for measure in info.measures
-        if measure.zero_to_one
-    }
     numbered: dict[Scale, int] = {}
     table: dict[str, dict[str, Any]] = {}
     every_map = [seed_map for of_atlas in seed_maps for seed_map in of_atlas]
     for method, measure in dict.fromkeys((seed_map.method, seed_map.measure) for seed_map in every_map):
         maps = [seed_map for seed_map in every_map if (seed_map.method, seed_map.measure) == (method, measure)]
-        fixed = Scale(1.0, False) if (method, measure) in bounded else None
+        fixed = Scale(1.0, False) if maps[0].zero_to_one else None
         by_view: dict[str, Any] = {}
         for view in dict.fromkeys(view for seed_map in maps for view in seed_map.views):
             sizes = _sizes(maps, view)

@@ -39,7 +39,7 @@ def join(stack: Array) -> Joined:
     most = np.where(np.isnan(stack), -np.inf, stack).argmax(axis=0)
     lowest, highest = take(stack, least), take(stack, most)
     with np.errstate(invalid="ignore"):
-        nearest = np.where(lowest > 0, least, np.where(highest < 0, most, ZERO))
+        nearest = np.where(lowest >= 0, least, np.where(highest <= 0, most, ZERO))
         farthest = np.where(-lowest > highest, least, most)
     choices = (np.where(missing, UNMEASURED, choice) for choice in (least, most, nearest, farthest))
     return Joined(*(choice.astype(np.uint8) for choice in choices))

@@ -73,7 +73,7 @@ function drawCardRest() {
 
 /** What a description says of a head, from the largest number down. */
 function described({ common, measures }, index) {
-  const known = measures.map(({ words, share, values }) => [words, share, decodeHalves(values)?.[index]]).filter(([, , value]) => finite(value));
+  const known = measures.map(({ words, share, values }) => [words, share, decodeNumbers(values)?.[index]]).filter(([, , value]) => finite(value));
   if (!known.length) return "not measured";
   const named = known.filter(([, share, value]) => !share || value >= WORTH_NAMING).sort((a, b) => b[2] - a[2]);
   const texts = named.map(([words, share, value]) => `${words} (${share ? percent(value) : show(value, 3)})`);

@@ -13,8 +13,6 @@ function decodeBytes(text) {
   return bytes;
 }
 
-const decodeFloats = (text) => new Float32Array(decodeBytes(text).buffer);
-
 /** The value of a half float from its 16 bits. */
 function halfValue(bits) {
   const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
@@ -22,9 +20,11 @@ function halfValue(bits) {
   return sign * (exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : fraction * 2 ** -24);
 }
 
+/** Numbers of heads: half floats where there is a scale, else single floats; null where nothing is known. */
 let halfValues = null;
-function decodeHalves(packed) {
+function decodeNumbers(packed) {
   if (packed === null) return null;
+  if (!packed.scale) return new Float32Array(decodeBytes(packed.bytes).buffer);
   halfValues ??= Float32Array.from({ length: 65536 }, (_, bits) => halfValue(bits));
   return Float32Array.from(new Uint16Array(decodeBytes(packed.bytes).buffer), (bits) => halfValues[bits] * packed.scale);
 }
@@ -32,7 +32,21 @@ function decodeHalves(packed) {
 /** One value per head of a map, with what is known about its error and about the map as a whole. */
 class HeadMap {
   constructor(fields) {
-    Object.assign(this, { low: null, high: null, q: null, spread: null, distinctCount: null, second: null }, fields);
+    Object.assign(this, { q: null, spread: null, distinctCount: null, second: null, readRange: () => [null, null] }, fields);
+  }
+
+  /** The interval of every head, or its range over seeds: decoded when first asked for. */
+  get range() {
+    this.decodedRange ??= this.readRange();
+    return this.decodedRange;
+  }
+
+  get low() {
+    return this.range[0];
+  }
+
+  get high() {
+    return this.range[1];
   }
 
   /** Sizes of the measured heads, largest first: the curve that is drawn beside a large map. */
@@ -48,7 +62,7 @@ class HeadMap {
 
   /** The mean size of the heads of each layer. */
   get layerMeans() {
-    this.decodedLayers ??= decodeHalves(this.summary.layers);
+    this.decodedLayers ??= decodeNumbers(this.summary.layers);
     return this.decodedLayers ?? [];
   }
 }
@@ -133,20 +147,23 @@ class AtlasData {
     const position = view in SEED_VIEWS ? 0 : stored.seeds.findIndex(({ seed }) => String(seed) === view);
     if (position < 0) return null;
     const seed = stored.seeds[position];
-    const [low, high, q] = [seed.low, seed.high, seed.q].map(decodeHalves);
     return new HeadMap({
-      value: decodeFloats(seed.value), low, high, q, spread: low ? "95 % interval" : null,
-      distinctCount: q ? seed.distinct : null, summary: stored.views[stored.joined ? view : "mean"],
+      value: decodeNumbers(seed.value), q: decodeNumbers(seed.q), distinctCount: seed.q ? seed.distinct : null,
+      readRange: () => [seed.low, seed.high].map(decodeNumbers), spread: seed.low ? "95 % interval" : null,
+      summary: stored.views[stored.joined ? view : "mean"],
     });
   }
 
   /** Several seeds as one map; which seed gives which value was decided in Python. */
   joinSeeds(stored, view) {
-    const seeds = stored.seeds.map(({ seed }) => this.map(stored.task, stored.method, stored.measure, String(seed)).value);
-    const take = (name) => Float32Array.from(decodeBytes(stored.joined[name]), (seed, index) =>
-      (seed === UNMEASURED_SEED ? NaN : seed === DISAGREEMENT ? 0 : seeds[seed][index]));
+    const { joined } = stored;
+    const take = (name) => {
+      const seeds = stored.seeds.map(({ seed }) => this.map(stored.task, stored.method, stored.measure, String(seed)).value);
+      return Float32Array.from(decodeBytes(joined.choices[joined[name]]), (seed, index) =>
+        (seed === UNMEASURED_SEED ? NaN : seed === DISAGREEMENT ? 0 : seeds[seed][index]));
+    };
     return new HeadMap({
-      value: view === "mean" ? decodeFloats(stored.mean) : take(view), low: take("least"), high: take("most"),
+      value: view === "mean" ? decodeNumbers(stored.mean) : take(view), readRange: () => [take("least"), take("most")],
       spread: "range over seeds", summary: stored.views[view],
     });
   }

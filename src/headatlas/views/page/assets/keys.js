@@ -59,8 +59,9 @@ function move(panel, key, extend) {
   if (away.top < 130 || away.bottom > innerHeight - 20) scrollBy(0, away.top - innerHeight / 2);
   const box = panel.box(cell);
   showTip(panel, cell, box.right, box.bottom);
-  panel.cells[cell].setAttribute("aria-label", spoken(atlas, panel.task, panel.map, cell));
-  byId("live").textContent = `${panel.task}: ${spoken(atlas, panel.task, panel.map, cell)}`;
+  const words = spoken(atlas, panel.map, cell, panel.ranking);
+  panel.cells[cell].setAttribute("aria-label", words);
+  byId("live").textContent = `${panel.task}: ${words}`;
 }
 
 function onKey(event) {

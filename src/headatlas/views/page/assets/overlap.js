@@ -33,7 +33,8 @@ function overlapIn(atlas) {
 
 /** How many heads two random choices of k among the measured heads have in common. */
 function expectedOverlap(first, second, k) {
-  const common = first.order.filter((index) => second.rank(index)).length;
+  const complete = first.measured === first.ranks.length;
+  const common = complete ? second.measured : first.order.filter((index) => second.rank(index)).length;
   return (Math.min(k, first.measured) * Math.min(k, second.measured) * common) / (first.measured * second.measured);
 }
 

@@ -50,6 +50,10 @@ class Panel {
     return chosenMap(this.atlas, this.task);
   }
 
+  get ranking() {
+    return this.atlas.ranking(this.task, state.method);
+  }
+
   /** Many cells are coloured as the pixels of a picture below them: repainting thousands of elements is slow. */
   get dense() {
     return this.atlas.size > SPACED;
@@ -183,7 +187,8 @@ class Panel {
     const map = this.map;
     if (!this.cells || !map || this.labelled === map) return;
     this.labelled = map;
-    this.cells.forEach((cell, i) => cell.setAttribute("aria-label", spoken(this.atlas, this.task, map, i)));
+    const { ranking } = this;
+    this.cells.forEach((cell, i) => cell.setAttribute("aria-label", spoken(this.atlas, map, i, ranking)));
   }
 
   /** Where a head is on the screen. */
@@ -217,7 +222,7 @@ function roleName(first, second) {
 }
 
 /** What is known of a head in a map, as pairs of a word and a text. */
-function facts(atlas, task, map, index) {
+function facts(map, index, ranking) {
   const value = map.value[index];
   if (Number.isNaN(value)) return [["", "not measured"]];
   const rows = [];
@@ -229,12 +234,11 @@ function facts(atlas, task, map, index) {
   if (map.q && !Number.isNaN(map.q[index])) {
     rows.push(["q", `${pValue(map.q[index])}${map.distinct(index) ? "" : ", not distinguishable from zero"}`]);
   }
-  const ranking = atlas.ranking(task, state.method);
   if (ranking?.rank(index)) rows.push(["rank", `${ranking.rank(index)} of ${ranking.measured}`]);
   return rows;
 }
 
-function spoken(atlas, task, map, index) {
-  const rest = facts(atlas, task, map, index).map(([word, text]) => `${word} ${text}`.trim()).join(", ");
+function spoken(atlas, map, index, ranking) {
+  const rest = facts(map, index, ranking).map(([word, text]) => `${word} ${text}`.trim()).join(", ");
   return `layer ${atlas.layerOf(index)} head ${index % atlas.heads}, ${rest}`;
 }

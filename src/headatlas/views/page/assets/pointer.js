@@ -6,7 +6,7 @@ let drag = null;
 function showTip(panel, index, x, y) {
   const map = panel.map;
   if (!map) return hideTip();
-  const rows = facts(panel.atlas, panel.task, map, index).map(([word, text]) =>
+  const rows = facts(map, index, panel.ranking).map(([word, text]) =>
     make("div", { "data-fact": word.split(" ")[0] || "none" }, make("span", {}, word), make("b", {}, text)));
   tip.replaceChildren(make("header", {}, make("strong", {}, panel.atlas.name(index)),
     make("span", {}, PAIR ? `${panel.task} · ${panel.atlas.label}` : panel.task)), ...rows,

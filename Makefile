@@ -29,6 +29,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/lint_page.py
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(ARGS)

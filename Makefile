@@ -29,13 +29,14 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/lint_page.py
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
 # The notebook is run and becomes a page, then the site is built: open build/site/index.html. No network is needed to read it.
 docs: $(VENV)/.docs
-	$(BIN)/jupyter nbconvert --execute --to markdown --output-dir docs/tour examples/tour.ipynb
+	PYTHONWARNINGS=ignore $(BIN)/jupyter nbconvert --execute --to markdown --output-dir docs/tour examples/tour.ipynb
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 clean:
@@ -52,6 +53,6 @@ $(VENV)/.dev: $(VENV)/.run
 	$(INSTALL) --editable ".[dev]"
 	touch $@
 
-$(VENV)/.docs: $(VENV)/.run
+$(VENV)/.docs: $(VENV)/.dev
 	$(INSTALL) --editable ".[docs]"
 	touch $@

@@ -5,13 +5,15 @@ from __future__ import annotations
 import shutil
 import statistics
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 from benchmarks.clock import report
+from headatlas.atlas.atlas import Atlas
 from headatlas.views.page import write_page
 from headatlas.views.pdf import NAMES
-from tests.views.page import synthetic
+from tests.atlases import rich_atlas
 
 NEXT_FRAME = """async (press) => {
     document.querySelector(press).click();
@@ -21,29 +23,32 @@ NEXT_FRAME = """async (press) => {
         channel.port2.postMessage(0);
     }));
 }"""
-METHODS = dict.fromkeys(("probe", "attribute", "sense"), ("importance",)) | {"gate": ("facilitation", "interference")}
 
 
 def run() -> None:
     from playwright.sync_api import sync_playwright
 
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
+    executable = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if executable is None:
         print(f"The page is measured in a browser, and none of {', '.join(NAMES)} is on the PATH.")
         return
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        usual = synthetic.write_atlas(Path(folder) / "usual")
+        usual = rich_atlas(Path(folder) / "usual")
         tasks = [f"task {i}" for i in range(20)]
-        large = synthetic.write_atlas(Path(folder) / "large", 80, 64, 8, tasks, METHODS, 2, unmapped=())
+        methods = ["probe", "attribute", "gate"]
+        large = rich_atlas(Path(folder) / "large", tasks, (80, 64), kv_heads=8, methods=methods, seeds=2, unmapped=())
         browser = driver.chromium.launch(
-            executable_path=found, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+            executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         )
         for name, atlas in (("30 x 9, 8 tasks", usual), ("80 x 64, 20 tasks", large)):
-            _measure(browser, name, write_page([atlas]), list(atlas.methods))
+            _measure(browser, name, atlas)
         browser.close()
 
 
-def _measure(browser: Any, name: str, path: Path, methods: list[str]) -> None:
+def _measure(browser: Any, name: str, atlas: Atlas) -> None:
+    began = time.perf_counter()
+    path = write_page([atlas])
+    report(f"page, {name}: written in", time.perf_counter() - began, "s", "below 10")
     report(f"page, {name}: size", path.stat().st_size / 1e6, "MB", "below 5 for a usual run")
     page = browser.new_page(viewport={"width": 1600, "height": 1000})
     page.goto(path.resolve().as_uri())
@@ -51,6 +56,7 @@ def _measure(browser: Any, name: str, path: Path, methods: list[str]) -> None:
     paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     report(f"page, {name}: first paint", paint / 1000, "s", "below 1")
     page.wait_for_timeout(3000)
+    methods = atlas.methods
     costs = _switching(page, [f'.toolbar [data-value="{method}"]' for method in methods * 3])[len(methods) :]
     report(f"page, {name}: changing the method, median", statistics.median(costs), "ms", "below 100")
     report(f"page, {name}: changing the method, slowest of {len(costs)}", max(costs), "ms", "below 100")

@@ -32,8 +32,7 @@ def tiny_atlas(tmp_path_factory, worker_id):
 
     It takes ten seconds: the first worker that needs it makes it, the others wait for it.
     """
-    from headatlas.atlas.atlas import Atlas
-    from headatlas.workflows.map import map_heads
+    import headatlas as ha
 
     folder = tmp_path_factory.getbasetemp()
     if worker_id != "master":
@@ -41,11 +40,9 @@ def tiny_atlas(tmp_path_factory, worker_id):
     finished = folder / "tiny-atlas-finished"
     with FileLock(folder / "tiny-atlas.lock"):
         if not finished.exists():
-            map_heads(
-                tiny.model(), tiny.suite(), out=folder / "tiny-atlas", at_chance=True, reporter=Reporter(quiet=True)
-            )
+            ha.map(tiny.model(), tiny.suite(), out=folder / "tiny-atlas", at_chance=True, reporter=Reporter(quiet=True))
             finished.touch()
-    return Atlas(folder / "tiny-atlas")
+    return ha.Atlas(folder / "tiny-atlas")
 
 
 @pytest.fixture(scope="session")

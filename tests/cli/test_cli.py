@@ -56,7 +56,9 @@ def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks, command):
     assert "Colours: strongest heads by probe" in top.stdout
     assert len([line for line in top.stdout.splitlines() if " to " in line]) == 3
     rows = json.loads(command("top", out, "--task", "colours", "-k", 3, "--json").stdout)
-    assert [set(row) for row in rows] == [{"layer", "head", "value", "stderr", "p_value", "q_value", "low", "high"}] * 3
+    columns = {"rank", "layer", "head", "value", "low", "high", "stderr", "p_value", "q_value", "least", "most"}
+    assert [set(row) for row in rows] == [columns] * 3
+    assert [row["rank"] for row in rows] == [1, 2, 3]
 
     plotted = command("plot", out, "--method", "ablate", "--out", tmp_path / "figure.pdf")
     assert plotted.returncode == 0
@@ -68,7 +70,7 @@ def test_the_heatmap_is_drawn_in_a_colour_terminal(tiny_atlas):
         "top", tiny_atlas.path, "--task", "colours", FORCE_COLOR="1", TERM="xterm-256color", COLORTERM="truecolor"
     )
     assert top.stdout.count("▀▀") == 4 * 2  # four heads, two lines of two layers
-    assert "|importance| by probe" in top.stdout
+    assert "by probe" in top.stdout
     assert "▀" not in run("top", tiny_atlas.path, "--task", "colours").stdout
 
 

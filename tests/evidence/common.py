@@ -9,20 +9,27 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from headatlas.atlas.records import Evidence
+from headatlas.evidence.base import TestSettings
 from headatlas.evidence.choice import Ranking
-from headatlas.evidence.trial import Evidence, Settings, Trial
+from headatlas.evidence.trial import Trial
 from headatlas.model.heads import HeadModel
-from headatlas.run.cells import Runner
-from headatlas.run.context import Work
-from headatlas.run.scoring import Encoder
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
-from tests import tiny
+from tests.run.contexts import run_context
+from tests.run.reference import encoded, plain_logprob
 
 SMALL = {"ks": (1, 2), "k": 2, "draws": 5, "few_draws": 3, "sizes": (2, 4), "examples": None, "chains": None}
 
 
-def trial(
+def ranking(grid: np.ndarray) -> Ranking:
+    """Heads in the order of their values, largest first, as an atlas ranks them; those without a value are left out."""
+    heads = [(int(layer), int(head)) for layer, head in np.argwhere(np.isfinite(grid))]
+    order = np.argsort([-grid[head] for head in heads], kind="stable")
+    return Ranking.from_map([heads[i] for i in order], grid)
+
+
+def make_trial(
     folder: Path,
     model: HeadModel | None = None,
     suite: Suite | None = None,
@@ -31,16 +38,24 @@ def trial(
     chains: Sequence[Example] = (),
     **settings,
 ) -> Trial:
-    """Maps are noise unless given."""
-    model = model or tiny.model()
-    work = Work(model, (suite or tiny.suite()).split(), Runner(folder, tiny.Listener()), Encoder(model))
-    drawn = {task: np.random.default_rng(i).normal(size=model.shape) for i, task in enumerate(tasks)}
-    rankings = {task: Ranking.of((grids or drawn)[task]) for task in tasks}
-    return Trial(work, tasks, rankings, Settings(**SMALL | settings), chains)
+    """Maps are noise unless given. A task called Neutral is the neutral one, Retrieval low-level, Inference high."""
+    context = run_context(folder, model, suite)
+    noise = {task: np.random.default_rng(i).normal(size=context.model.shape) for i, task in enumerate(tasks)}
+    rankings = {task: ranking((grids or noise)[task]) for task in tasks}
+    return Trial(
+        context,
+        tasks,
+        rankings,
+        TestSettings(**SMALL | settings),
+        chains,
+        neutral="Neutral" if "Neutral" in context.tasks else None,
+        low_level=("Retrieval",),
+        high_level=("Inference",),
+    )
 
 
 def first(head: tuple[int, int], shape: tuple[int, int] = (3, 4)) -> np.ndarray:
-    """A map that ranks one head first, and the others by their place."""
+    """A map that ranks one head first, and the others in the order of the model."""
     grid = np.linspace(0.02, 0.01, shape[0] * shape[1]).reshape(shape)
     grid[head] = 1.0
     return grid
@@ -53,41 +68,36 @@ def gate(heads, shape: tuple[int, int] = (3, 4)) -> torch.Tensor:
     return gates
 
 
-def tokens(text: str) -> list[int]:
-    return tiny.tokenizer()(text)["input_ids"]
+def plain(model: HeadModel, example: Example, change=None) -> list[float]:
+    """The log-probability of every option of an example, each alone and without padding, while `change` is in force.
 
-
-@torch.no_grad()
-def plain(model: HeadModel, example: Example, context=None) -> list[float]:
-    """The log-probability of every option of an example, each alone and without padding."""
+    `change` makes a context manager from the tokens of an option and the number of those that are the prompt.
+    """
     scores = []
     for option in (example.answer, *example.distractors):
-        start, ids = len(tokens(example.prompt)), tokens(example.prompt + option)
-        with context or nullcontext():
-            logprobs = model.module(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
-        scores.append(sum(logprobs[i - 1, ids[i]].item() for i in range(start, len(ids))))
+        start, tokens = len(encoded(example.prompt)), encoded(example.prompt + option)
+        with nullcontext() if change is None else change(tokens, start):
+            scores.append(plain_logprob(model, tokens, start))
     return scores
 
 
 def without(model: HeadModel, example: Example, heads, baseline=None) -> list[float]:
     """The same with heads removed."""
-    scores = []
-    for option in (example.answer, *example.distractors):
-        one = example.model_copy(update={"answer": option, "distractors": ()})
-        scores += plain(model, one, model.gate(gate(heads, model.shape), baseline))
-    return scores
+    return plain(model, example, lambda *_: model.gate(gate(heads, model.shape), baseline))
 
 
 def hit(scores: list[float]) -> float:
     return float(scores[0] > max(scores[1:]))
 
 
-def rows(found: Sequence[Evidence], **where) -> list[Evidence]:
-    chosen = [row for row in found if all(getattr(row, key) == value for key, value in where.items())]
+def rows(evidence: Sequence[Evidence], **where) -> list[Evidence]:
+    """Rows with these columns. Levels are meant unless `compared_with` is given: differences are no levels."""
+    where = {"compared_with": None} | where
+    chosen = [row for row in evidence if all(getattr(row, key) == value for key, value in where.items())]
     assert chosen, where
     return chosen
 
 
-def row(found: Sequence[Evidence], **where) -> Evidence:
-    (one,) = rows(found, **where)
+def row(evidence: Sequence[Evidence], **where) -> Evidence:
+    (one,) = rows(evidence, **where)
     return one

@@ -6,37 +6,47 @@ import numpy as np
 import pytest
 
 from headatlas.evidence.choice import Ranking, matched
+from tests.evidence.common import ranking
 
 
 def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def test_strongest_are_ranked_by_value_and_weakest_by_size():
+def test_the_first_heads_are_those_of_the_ranking_and_the_weakest_have_the_smallest_sizes():
     grid = np.array([[0.5, -3.0, 0.1], [2.0, -0.2, 0.0]])
-    ranking = Ranking.of(grid)
-    assert ranking.strongest == ((1, 0), (0, 0), (0, 2), (1, 2), (1, 1), (0, 1))
-    assert ranking.weakest == ((1, 2), (0, 2), (1, 1), (0, 0), (1, 0), (0, 1))
-    assert ranking.top(2) == {(1, 0), (0, 0)}
-    assert ranking.lowest(3) == {(1, 2), (0, 2), (1, 1)}
-    assert ranking.top(0) == frozenset()
+    ranked = ranking(grid)
+    assert ranked.first == ((1, 0), (0, 0), (0, 2), (1, 2), (1, 1), (0, 1))
+    assert ranked.weakest == ((1, 2), (0, 2), (1, 1), (0, 0), (1, 0), (0, 1))
+    assert ranked.top(2) == {(1, 0), (0, 0)}
+    assert ranked.lowest(3) == {(1, 2), (0, 2), (1, 1)}
+    assert ranked.top(0) == frozenset()
+
+
+def test_the_ranking_is_that_of_the_atlas_whatever_the_values():
+    """A method may rank the smallest values first."""
+    grid = np.array([[0.5, 3.0], [2.0, 0.1]])
+    ranked = Ranking.from_map([(1, 1), (0, 0), (1, 0), (0, 1)], grid)
+    assert ranked.top(2) == {(1, 1), (0, 0)}
+    assert ranked.lowest(1) == {(1, 1)}
 
 
 def test_heads_that_were_not_measured_take_no_part():
     grid = np.array([[np.nan, 1.0, np.nan], [3.0, np.nan, -2.0]])
-    ranking = Ranking.of(grid)
-    assert ranking.strongest == ((1, 0), (0, 1), (1, 2))
-    assert ranking.weakest == ((0, 1), (1, 2), (1, 0))
+    ranked = ranking(grid)
+    assert ranked.first == ((1, 0), (0, 1), (1, 2))
+    assert ranked.weakest == ((0, 1), (1, 2), (1, 0))
 
 
 def test_equal_values_keep_the_order_of_the_model():
-    assert Ranking.of(np.zeros((2, 2))).strongest == ((0, 0), (0, 1), (1, 0), (1, 1))
+    ranked = ranking(np.zeros((2, 2)))
+    assert ranked.first == ranked.weakest == ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
 def test_the_elbow_of_a_ranking_counts_the_heads_that_stand_out():
     grid = np.full((4, 5), 0.01)
     grid[[0, 2, 3], [1, 4, 0]] = 5, 4.5, 4
-    assert Ranking.of(grid).elbow == 3
+    assert ranking(grid).elbow == 3
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -1,15 +1,12 @@
-"""What heads look at: places proven on weights made by hand, and on models of every family."""
+"""Where heads look: targets on weights made by hand, and weights of every family."""
 
 import numpy as np
 import pytest
 import torch
-from headatlas.run.scoring import Encoder
 
-from headatlas.methods.attention import LOOKS, attention
-from headatlas.progress import Reporter
-from headatlas.run.cells import Runner
-from headatlas.run.context import Work
+from headatlas.methods.attention import TARGETS, Attention
 from tests import tiny
+from tests.run.contexts import run_context
 
 IDS = torch.randint(3, tiny.VOCABULARY, (2, 9), generator=torch.Generator().manual_seed(1))
 
@@ -42,13 +39,13 @@ def test_attention_weights_belong_to_their_heads():
         model.logits(IDS)
     handle.remove()
     values = seen[0].chunk(3, -1)[2].unflatten(-1, (model.n_heads, model.head_dim))
-    made = torch.einsum("bhqk,bkhd->bqhd", model.attention(IDS)[1], values)
-    torch.testing.assert_close(made, z[1])
+    computed = torch.einsum("bhqk,bkhd->bqhd", model.attention(IDS)[1], values)
+    torch.testing.assert_close(computed, z[1])
 
 
 def test_the_usual_attention_is_back_after_an_error(monkeypatch):
     model = tiny.model()
-    usual = model.module.config._attn_implementation
+    usual = model.kernel
 
     def fail(**_):
         raise RuntimeError("no")
@@ -56,7 +53,7 @@ def test_the_usual_attention_is_back_after_an_error(monkeypatch):
     monkeypatch.setattr(model.module, "forward", fail)
     with pytest.raises(RuntimeError):
         model.attention(IDS)
-    assert model.module.config._attn_implementation == usual != "eager"
+    assert model.kernel == usual == "sdpa"
 
 
 def looking(ids: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -71,28 +68,36 @@ def looking(ids: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return (weights, weights.flip(1))
 
 
-def work_on(model, folder) -> Work:
-    return Work(model, tiny.suite().split(), Runner(folder, Reporter(quiet=True)), Encoder(model))
+def described(context):
+    measured = Attention().measure(context)
+    assert measured.maps == [], "a description has no maps"
+    return measured.diagnostics
 
 
-def test_every_look_is_told_from_the_others(tmp_path, monkeypatch):
-    work = work_on(tiny.model(), tmp_path)
-    monkeypatch.setattr(work.model, "attention", looking)
-    found = attention(work)
-    assert {entry.metric for entry in found} == set(LOOKS)
-    for head, look in enumerate(LOOKS):
-        own = np.array([entry.value for entry in found if entry.metric == look]).reshape(2, 5)
-        assert own[0, head] == own[1, 4 - head] == 1, look
-        assert np.delete(own[0], head).max() < 0.9, look  # heads that find no copy rest on the first token
+def test_every_target_is_told_from_the_others(tmp_path, monkeypatch):
+    context = run_context(tmp_path)
+    monkeypatch.setattr(context.model, "attention", looking)
+    monkeypatch.setattr(context.model, "n_layers", 2)
+    monkeypatch.setattr(context.model, "n_heads", 5)
+    entries = described(context)
+    assert {entry.metric for entry in entries} == set(TARGETS)
+    for number, target in enumerate(TARGETS):
+        shares = np.full((2, 5), np.nan)
+        for entry in entries:
+            if entry.metric == target:
+                assert entry.method == "attention"
+                shares[entry.layer, entry.head] = entry.value
+        assert shares[0, number] == shares[1, 4 - number] == 1, target
+        assert np.delete(shares[0], number).max() < 0.9, target  # heads that find no copy rest on the first token
 
 
-def test_a_model_that_does_not_tell_gives_nothing(tmp_path, monkeypatch):
-    work = work_on(tiny.model(), tmp_path)
-    monkeypatch.setattr(work.model, "attention", lambda ids: None)
-    assert attention(work) == []
+def test_a_model_that_does_not_return_weights_gives_nothing(tmp_path, monkeypatch):
+    context = run_context(tmp_path)
+    monkeypatch.setattr(context.model, "attention", lambda ids: None)
+    assert described(context) == []
 
 
-def test_a_module_of_other_origin_gives_nothing(monkeypatch):
+def test_a_custom_module_that_does_not_accept_output_attentions_gives_nothing(monkeypatch):
     model = tiny.model()
     plain = model.module.forward
 
@@ -103,17 +108,25 @@ def test_a_module_of_other_origin_gives_nothing(monkeypatch):
     assert model.attention(IDS) is None
 
 
-def test_a_short_context_is_kept(tmp_path):
-    found = attention(work_on(tiny.model("gpt2", context=40), tmp_path))
-    assert {entry.metric for entry in found} == set(LOOKS)
+def test_a_short_context_is_not_exceeded(tmp_path, monkeypatch):
+    context = run_context(tmp_path, tiny.model("gpt2", context=40))
+    widths, plain = [], context.model.attention
+    monkeypatch.setattr(context.model, "attention", lambda ids: widths.append(ids.shape[1]) or plain(ids))
+    assert {entry.metric for entry in described(context)} == set(TARGETS)
+    assert max(widths) <= 40
 
 
-def test_weights_that_are_not_finite_count_as_untold(tmp_path, monkeypatch):
-    work = work_on(tiny.model(), tmp_path)
-    monkeypatch.setattr(work.model, "attention", lambda ids: tuple(one * torch.nan for one in looking(ids)))
-    assert attention(work) == []
+def test_weights_that_are_not_finite_count_as_unavailable(tmp_path, monkeypatch):
+    context = run_context(tmp_path)
+    monkeypatch.setattr(context.model, "attention", lambda ids: tuple(one * torch.nan for one in looking(ids)))
+    assert described(context) == []
 
 
-def test_looks_are_the_same_from_cells(tmp_path):
-    first, again = (attention(work_on(tiny.model(), tmp_path)) for _ in range(2))
+def test_shares_are_the_same_from_cells(tmp_path):
+    contexts = [run_context(tmp_path), run_context(tmp_path)]
+    first, again = (described(context) for context in contexts)
     assert first == again and len(first) == 5 * 3 * 4
+    assert contexts[0].runner.computed and not contexts[1].runner.computed
+    for metric in TARGETS:
+        heads = [(entry.layer, entry.head) for entry in first if entry.metric == metric]
+        assert heads == list(contexts[0].heads)

@@ -70,7 +70,7 @@ def convert(wheel, scratch):
         log.write("converted\\n")
     time.sleep(0.5)
     return bundled.save(tiny.module(), tiny.tokenizer(), scratch / "converted")
-bundled._convert = convert
+bundled.convert = convert
 print(bundled.fetch(Reporter(quiet=True)))
 """
 

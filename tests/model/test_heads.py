@@ -13,6 +13,7 @@ from headatlas.model.heads import HeadModel
 from tests import tiny
 
 IDS = torch.randint(3, tiny.VOCABULARY, (2, 9), generator=torch.Generator().manual_seed(1))
+EXPERTS = ("mixtral", "qwen2_moe", "qwen3_moe")
 # Bits are compared between identical calls only. Anything else is rounded differently on some processor or layout of
 # memory: logits of about 3 then differ by about 1e-6.
 close = functools.partial(torch.testing.assert_close, atol=1e-5, rtol=1e-5)
@@ -152,8 +153,11 @@ def test_what_is_added_reaches_only_its_row_and_what_follows_its_position(model)
 
 
 def test_gradients_flow_to_gates_and_to_z(model):
-    """d/dg at g = 1 is the sum of z . d/dz, and both agree with a finite difference (in float64, in small steps: the
-    router of a mixture of experts jumps)."""
+    """d/dg at g = 1 is the sum of z . d/dz, and both agree with a finite difference in float64.
+
+    Norms that compute in float32 all the same round the loss by about 1e-6, which a small step makes large. Routers of
+    experts jump, so there the step must be small.
+    """
     exact = copy.deepcopy(model.module).double()
     exact.config._experts_implementation = "eager"  # the fused one has no float64
     model = HeadModel(exact)
@@ -162,14 +166,16 @@ def test_gradients_flow_to_gates_and_to_z(model):
         loss = model.logits(IDS).logsumexp(-1).sum()
     by_gate, by_z = torch.autograd.grad(loss, [gates, z[1]])
     torch.testing.assert_close(by_gate[:, 1], (z[1] * by_z).sum((1, 3)), atol=1e-5, rtol=1e-4)
+    size, tolerance = (1e-4, 0.01) if model.model_type in EXPERTS else (3e-3, 0.001)
     step = torch.zeros(model.shape, dtype=torch.float64)
-    step[1, 2] = 1e-4
+    step[1, 2] = size
     ends = []
     for sign in (1, -1):
         with torch.no_grad(), model.gate(1 + sign * step):
             ends.append(model.logits(IDS).logsumexp(-1).sum())
-    numeric = (ends[0] - ends[1]) / 2e-4
-    assert numeric.item() == pytest.approx(by_gate[:, 1, 2].sum().item(), rel=0.02, abs=2e-3)
+    numeric = (ends[0] - ends[1]) / (2 * size)
+    assert numeric.item() == pytest.approx(by_gate[:, 1, 2].sum().item(), abs=tolerance)
+    assert by_gate[:, 1].abs().max() > 10 * tolerance
 
 
 @torch.no_grad()

@@ -13,21 +13,22 @@ import urllib.request
 import pytest
 from fastapi.testclient import TestClient
 
+from headatlas.errors import HeadAtlasError
 from headatlas.views.server import allowed_host, listen, make_app
-from tests.views.page import synthetic
+from tests.atlases import rich_atlas
 
 
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory):
     folder = tmp_path_factory.mktemp("server")
     (folder / "secret.txt").write_text("secret")
-    made = synthetic.write_atlas(folder / "atlas", 6, 4)
-    (made.path / "figures").mkdir()
-    (made.path / "figures" / "importance.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
-    (made.path / "cells").mkdir()
-    (made.path / "cells" / "a.safetensors").write_bytes(b"x")
-    (made.path / "figures" / "escape.png").symlink_to(folder / "secret.txt")
-    return made
+    atlas = rich_atlas(folder / "atlas", shape=(6, 4))
+    (atlas.path / "figures").mkdir()
+    (atlas.path / "figures" / "importance.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (atlas.path / "cells").mkdir()
+    (atlas.path / "cells" / "a.safetensors").write_bytes(b"x")
+    (atlas.path / "figures" / "escape.png").symlink_to(folder / "secret.txt")
+    return atlas
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +122,10 @@ def test_the_command_serves_until_interrupted(atlas):
             code = process.wait(30)
             process.stdout.close()
     assert code == 0
+
+
+def test_an_address_that_is_not_ours_names_the_parameters():
+    with pytest.raises(
+        HeadAtlasError, match=r"Cannot listen on 192.0.2.1, port 80: .* Choose another `host` or `port`."
+    ):
+        listen("192.0.2.1", 80)

@@ -5,13 +5,11 @@ import json
 import shutil
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 import torch
 
 from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.run_record import SCHEMA
-from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, SCORES
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.attention import TARGETS
@@ -23,25 +21,10 @@ from headatlas.suites.suite import Suite
 from headatlas.workflows import map as mapping
 from headatlas.workflows.map import map_heads
 from tests import tiny
-from tests.methods.common import context
+from tests.run.contexts import run_context
 
 QUIET = Reporter(quiet=True)
 map_all = functools.partial(map_heads, at_chance=True, reporter=QUIET)  # a random model is at chance
-
-
-def test_the_tables_keep_their_contract(tiny_atlas):
-    assert pq.read_schema(tiny_atlas.path / "scores.parquet").equals(SCORES)
-    assert pq.read_schema(tiny_atlas.path / "competence.parquet").equals(COMPETENCE)
-    assert pq.read_schema(tiny_atlas.path / "diagnostics.parquet").equals(DIAGNOSTICS)
-    columns = "model method measure task seed layer head value stderr p_value q_value groups rank"
-    assert SCORES.names == columns.split()
-    counts = tiny_atlas.scores.groupby(["method", "task"]).size().to_dict()
-    # The probe has two measures, gates have five for each of three seeds.
-    sizes = {"attribute": 12, "ablate": 2, "probe": 24, "gate": 180}
-    assert counts == {(method, task): n for method, n in sizes.items() for task in ("Colours", "Numbers")}
-    tested = tiny_atlas.scores[tiny_atlas.scores["p_value"].notna()]
-    assert set(tested["method"]) == {"attribute", "ablate", "probe"}
-    assert (tested["q_value"] >= tested["p_value"] - 1e-12).all()
 
 
 def test_the_run_says_how_it_was_made(tiny_atlas):
@@ -67,16 +50,6 @@ def test_the_run_holds_only_measures_that_were_given(tiny_atlas):
     ]  # fmt: skip
 
 
-def test_ranks_follow_the_one_rule(tiny_atlas):
-    for _, rows in tiny_atlas.scores.groupby(["method", "measure", "task", "seed"]):
-        ranked = rows.sort_values("rank")["value"].to_numpy()
-        assert (np.diff(ranked) <= 0).all(), "the largest value comes first"
-        assert sorted(rows["rank"]) == list(range(1, len(rows) + 1))
-    table = tiny_atlas.table("colours", "attribute")
-    assert tiny_atlas.ranking("colours", "attribute") == list(zip(table["layer"], table["head"], strict=True))
-    assert tiny_atlas.info("attribute").ranking == "largest importance first"
-
-
 def test_the_atlas_says_where_heads_look(tiny_atlas):
     shares = tiny_atlas.diagnostics.query("method == 'attention'")
     assert shares.groupby("metric").size().to_dict() == dict.fromkeys(TARGETS, 12)
@@ -85,7 +58,7 @@ def test_the_atlas_says_where_heads_look(tiny_atlas):
 
 
 def test_values_are_those_of_the_methods(tiny_atlas, tmp_path):
-    job = context(tmp_path)  # the preset's limit is above the size of this suite, so the splits are the same
+    job = run_context(tmp_path)  # the preset's limit is above the size of this suite, so the splits are the same
     for found in (*Attribute().measure(job).maps, *Ablate(share=0.1).measure(job).maps):
         grid = tiny_atlas.grid(found.task, found.method)
         measured = np.array(found.heads).T
@@ -216,70 +189,11 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["letters.txt"]
 
 
-def test_reading_what_is_not_an_atlas_says_so(tmp_path):
-    with pytest.raises(HeadAtlasError, match="There is no folder"):
-        Atlas(tmp_path / "none")
-    with pytest.raises(HeadAtlasError, match="is not an atlas: there is no run.json"):
-        Atlas(tmp_path)
-    (tmp_path / "run.json").write_text('{"schema_version": 99}')
-    with pytest.raises(HeadAtlasError, match="has schema version 99; this headatlas reads version 2"):
-        Atlas(tmp_path)
-    (tmp_path / "run.json").write_text('{"schema": 1, "model": {}}')
-    with pytest.raises(HeadAtlasError, match="has schema version 1; this headatlas reads version 2"):
-        Atlas(tmp_path)
-    (tmp_path / "run.json").write_text('{"schema_version": ')
-    with pytest.raises(HeadAtlasError, match="cannot be read as the description of an atlas"):
-        Atlas(tmp_path)
-    (tmp_path / "run.json").write_text('{"schema_version": 2}')
-    with pytest.raises(HeadAtlasError, match="as the description of an atlas: field 'model': Field required"):
-        Atlas(tmp_path)
-
-
-def test_an_unfinished_atlas_says_how_to_go_on(tmp_path, tiny_atlas):
-    shutil.copy(tiny_atlas.path / "run.json", tmp_path / "run.json")
-    with pytest.raises(HeadAtlasError, match="is not finished: it has no scores.parquet. Continue it with: headatlas"):
-        _ = Atlas(tmp_path).scores
-
-
-def test_a_table_of_another_version_is_refused(tmp_path, tiny_atlas):
-    shutil.copy(tiny_atlas.path / "run.json", tmp_path / "run.json")
-    tiny_atlas.scores.drop(columns="rank").to_parquet(tmp_path / "scores.parquet")
-    with pytest.raises(HeadAtlasError, match="its columns are not those of this version of headatlas .* rank"):
-        _ = Atlas(tmp_path).scores
-
-
-def test_several_seeds_have_a_range_instead_of_an_interval(tiny_atlas):
-    table = tiny_atlas.table("colours", "gate")
-    assert table[["low", "high", "stderr", "p_value", "q_value"]].isna().all(axis=None)
-    assert ((table["least"] <= table["value"]) & (table["value"] <= table["most"])).all()
-    single = tiny_atlas.table("colours", "gate", seed=1)
-    assert (single["least"] == single["value"]).all()
-    with pytest.raises(HeadAtlasError, match=r"have the seeds \[0, 1, 2\], not 7"):
-        tiny_atlas.table("colours", "gate", seed=7)
-
-
 def test_a_task_need_not_be_named_where_there_is_only_one(tiny_atlas, tmp_path):
     with pytest.raises(HeadAtlasError, match="has maps of 2 tasks: Colours, Numbers. Say which with `task`"):
         tiny_atlas.table()
     alone = map_all(tiny.model(), tiny.suite(tasks=("Colours",)), ["attribute"], out=tmp_path / "a")
     assert len(alone.table()) == 12
-
-
-def test_heads_come_in_the_order_of_their_rank_with_their_interval(tiny_atlas):
-    table = tiny_atlas.table("colours", "attribute")
-    assert list(table["value"]) == sorted(table["value"], reverse=True)
-    assert list(table["rank"]) == list(range(1, 13))
-    assert ((table["low"] < table["value"]) & (table["value"] < table["high"])).all()
-    # The interval and the p-value are the same statement.
-    excludes_zero = (table["low"] > 0) | (table["high"] < 0)
-    assert (excludes_zero == (table["p_value"] < 0.05)).all()
-
-
-def test_the_default_method_is_shown_unless_another_is_asked_for(tiny_atlas):
-    assert tiny_atlas.choose_method() == "probe"  # gates have no importance, and ablation measured only some heads
-    assert tiny_atlas.choose_method("ablate") == "ablate"
-    with pytest.raises(HeadAtlasError, match="Unknown method in this atlas 'sense'"):
-        tiny_atlas.choose_method("sense")
 
 
 def test_a_task_at_chance_is_mapped_only_on_request(tmp_path):

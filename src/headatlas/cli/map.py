@@ -97,13 +97,13 @@ def run(
 
 
 def _print(atlas: Atlas) -> None:
-    from headatlas.views.terminal import competence_table, plain_console, print_maps, probe_table
+    from headatlas.views.terminal import competence_table, note_tables, plain_console, print_maps
 
     console = plain_console()
     print_maps(console, atlas, atlas.tasks, None)
     console.print(competence_table(atlas))
-    if (probed := probe_table(atlas)) is not None:
-        console.print(probed)
+    for note in note_tables(atlas):
+        console.print(note)
     supported = [finding.statement for finding in atlas.findings if finding.supported]
     console.print("\nStrongest findings" if supported else "\nNo pattern of these maps survives correction.")
     for statement in supported[:5]:

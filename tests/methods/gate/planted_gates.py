@@ -3,15 +3,13 @@
 from pathlib import Path
 
 import torch
-from headatlas.run.scoring import Encoder
 
 from headatlas.model.heads import HeadModel
-from headatlas.progress import Reporter
-from headatlas.run.cells import Runner
-from headatlas.run.context import Work
+from headatlas.run.context import RunContext
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
 from tests import tiny
+from tests.run.contexts import run_context
 
 HELPER, SABOTEUR = (2, 0), (1, 3)
 
@@ -51,7 +49,5 @@ def suite(tasks: dict[str, str], per_task: int = 24) -> Suite:
     return Suite("planted", tuple(examples))
 
 
-def work(folder: Path, model: HeadModel | None = None, tasks: dict[str, str] | None = None) -> Work:
-    model = model or helper_and_saboteur()
-    splits = suite(tasks or {"Red": "red"}).split()
-    return Work(model, splits, Runner(folder, Reporter(quiet=True)), Encoder(model))
+def planted_context(folder: Path, model: HeadModel | None = None, tasks: dict[str, str] | None = None) -> RunContext:
+    return run_context(folder, model or helper_and_saboteur(), suite(tasks or {"Red": "red"}))

@@ -12,23 +12,19 @@ SHAPE = (3, 4)
 
 def circuits(*sets):
     masks = np.zeros((len(sets), 12), dtype=bool)
-    for row, own in enumerate(sets):
-        masks[row, list(own)] = True
+    for row, heads in enumerate(sets):
+        masks[row, list(heads)] = True
     return masks
 
 
 def test_counts_sizes_and_overlaps():
-    found = consistency(circuits({0, 1, 2}, {1, 2, 3}, {2, 9}), [True, True, False], SHAPE)
-    np.testing.assert_array_equal(found.counts, [1, 2, 3, 1, 0, 0, 0, 0, 0, 1, 0, 0])
-    np.testing.assert_array_equal(found.sizes, [3, 3, 2])
-    assert (found.shared, found.shared_share) == (1, pytest.approx(3 / 8))
-    assert found.jaccard == {(0, 1): 0.5, (0, 2): 0.25, (1, 2): 0.25}
-    assert found.mean == pytest.approx(1 / 3)
-    assert (found.sufficient, found.disjoint) == (2, 1)
-    assert found.sentence("Syntax") == (
-        "Syntax: 2 of 3 circuits are sufficient alone, 1 of them mutually disjoint; 1 heads are in every circuit of 3 "
-        f"heads on average; overlap 0.33, {found.chance:.2f} by chance."
-    )
+    compared = consistency(circuits({0, 1, 2}, {1, 2, 3}, {2, 9}), [True, True, False], SHAPE)
+    np.testing.assert_array_equal(compared.counts, [1, 2, 3, 1, 0, 0, 0, 0, 0, 1, 0, 0])
+    np.testing.assert_array_equal(compared.sizes, [3, 3, 2])
+    assert (compared.shared, compared.shared_share) == (1, pytest.approx(3 / 8))
+    assert compared.jaccard == {(0, 1): 0.5, (0, 2): 0.25, (1, 2): 0.25}
+    assert compared.mean == pytest.approx(1 / 3)
+    assert (compared.sufficient, compared.disjoint) == (2, 1)
 
 
 def test_disjoint_sufficient_sets_are_the_largest_choice():
@@ -64,23 +60,27 @@ def test_the_band_keeps_the_layers_and_excludes_circuits_that_agree():
     agreeing = circuits(*[{0, 1, 4, 5, 8, 9}] * 3)
     low, high = null_band(agreeing, SHAPE)
     assert 0.1 < low < high < 1
-    found = consistency(agreeing, [True] * 3, SHAPE)
-    assert found.mean == 1 > found.band[1]
+    compared = consistency(agreeing, [True] * 3, SHAPE)
+    assert compared.mean == 1 > compared.band[1]
     whole_layer = circuits(*[{0, 1, 2, 3}] * 2)
     assert null_band(whole_layer, SHAPE) == (1, 1)  # which layer it is in explains everything
 
 
 def test_one_seed_has_no_overlap_to_report():
-    found = consistency(circuits({0, 1}), [True], SHAPE)
-    metrics = {d.metric for d in found.diagnostics("gate", "Math")}
+    compared = consistency(circuits({0, 1}), [True], SHAPE)
+    metrics = {d.metric for d in compared.diagnostics("gate", "Math")}
     assert not {"jaccard", "jaccard_mean", "jaccard_chance"} & metrics
     assert {"facilitating_seeds", "circuit_size", "shared_by_all", "disjoint_sufficient_sets"} <= metrics
-    assert found.sentence("Math").endswith("in every circuit of 2 heads on average.")
 
 
 def test_diagnostics_say_which_head_and_which_pair():
     entries = consistency(circuits({0, 5}, {5}), [False, False], SHAPE).diagnostics("gate", "Math")
-    assert [(d.place, d.value) for d in entries if d.metric == "facilitating_seeds" and d.value] == [(0, 1), (5, 2)]
-    assert [(d.seed, d.place, d.value) for d in entries if d.metric == "jaccard"] == [(0, 1, 0.5)]
+    counts = [(d.layer, d.head, d.value) for d in entries if d.metric == "facilitating_seeds"]
+    assert [heads for *heads, _ in counts] == [[layer, head] for layer in range(3) for head in range(4)]
+    assert [count for count in counts if count[2]] == [(0, 0, 1), (1, 1, 2)]
+    assert [(d.seed, d.other_seed, d.value) for d in entries if d.metric == "jaccard"] == [(0, 1, 0.5)]
     (mean,) = [d for d in entries if d.metric == "jaccard_mean"]
-    assert mean.low <= mean.high
+    assert mean.value == 0.5
+    assert 0 <= mean.null_low <= mean.null_high <= 1
+    assert mean.low is mean.high is None, "the band of the null is no interval of the value"
+    assert {(d.method, d.task) for d in entries} == {("gate", "Math")}

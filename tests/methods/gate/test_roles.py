@@ -6,11 +6,11 @@ from headatlas.methods.gate.roles import MEASURES, always, at_least_once, roles
 def test_roles_follow_from_the_two_gates():
     """A needed head stays when urged to go; a harmful one goes when urged to stay; the others do as they are told."""
     needed, harmful, obedient = (1.0, 1.0), (0.0, 0.0), (1.0, 0.0)
-    found = roles(*zip(needed, harmful, obedient, strict=True))
-    assert tuple(found) == MEASURES
-    np.testing.assert_array_equal(found["facilitation"], [1, 0, 0])
-    np.testing.assert_array_equal(found["interference"], [0, 1, 0])
-    np.testing.assert_array_equal(found["irrelevance"], [0, 0, 1])
+    measures = roles(*zip(needed, harmful, obedient, strict=True))
+    assert tuple(measures) == MEASURES
+    np.testing.assert_array_equal(measures["facilitation"], [1, 0, 0])
+    np.testing.assert_array_equal(measures["interference"], [0, 1, 0])
+    np.testing.assert_array_equal(measures["irrelevance"], [0, 0, 1])
     half = roles([0.8], [0.3])
     np.testing.assert_allclose([half[m][0] for m in MEASURES], [0.3, 0.2, 0.8 * 0.7, 0.8, 0.3])
 

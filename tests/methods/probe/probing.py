@@ -39,3 +39,8 @@ def synthetic(
         features[split] = torch.tensor(noise, dtype=torch.float32)
         groups[split] = np.array([f"{split}/{number:03d}" for number in numbers])
     return ProbeData(tuple("ABCDEFGH"[:tasks]), features, labels, groups)
+
+
+def heads_of(data: ProbeData) -> list[tuple[int, int]]:
+    """As if all heads were in one layer."""
+    return [(0, head) for head in range(data.features["fit"].shape[1])]

@@ -3,17 +3,16 @@
 import numpy as np
 import pytest
 import torch
-from headatlas.run.scoring import Encoder
 from safetensors.numpy import load_file
 
-from headatlas.errors import HeadAtlasError
-from headatlas.methods.probe.features import TOKENS, WITHOUT_QUESTION, Reading, collect
-from headatlas.progress import Reporter
-from headatlas.run.cells import Runner
-from headatlas.run.context import Work
+from headatlas.methods.probe.features import WITHOUT_QUESTION, collect
+from headatlas.methods.probe.reading import TOKENS, Reading
+from headatlas.run.context import RunContext
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
 from tests import tiny
+from tests.run.contexts import run_context
+from tests.run.reference import token_logprobs
 
 WORDS = ("red", "item", "blue", "sum", "one", "zebra", "two", "green")
 
@@ -30,21 +29,18 @@ def long_answers(lengths=(1, 3, 4, 2, 7), per_task: int = 15, last: int = 0) -> 
     return Suite("long", tuple(examples))
 
 
-def job(folder, suite: Suite, kind: str = "llama-grouped") -> Work:
-    model = tiny.model(kind)
-    return Work(model, suite.split(), Runner(folder, Reporter(quiet=True)), Encoder(model))
+def long_context(folder, suite: Suite | None = None, kind: str = "llama-grouped") -> RunContext:
+    return run_context(folder, tiny.model(kind), suite or long_answers())
 
 
-@torch.no_grad()
 def logprobs(model, tokens, start) -> np.ndarray:
-    found = model.module(input_ids=torch.tensor([tokens])).logits[0].log_softmax(-1)
-    return np.array([found[i - 1, tokens[i]].item() for i in range(start, len(tokens))])
+    return np.array(token_logprobs(model, tokens, start))
 
 
 @torch.no_grad()
-def by_hand(work: Work, example: Example, reading: Reading) -> np.ndarray:
+def by_hand(context: RunContext, example: Example, reading: Reading) -> np.ndarray:
     """The feature of one example, alone and without padding."""
-    model = work.model
+    model = context.model
     prompt = tiny.tokenizer()(example.prompt)["input_ids"]
     tokens = tiny.tokenizer()(example.prompt + example.answer)["input_ids"]
     start = len(prompt)
@@ -69,70 +65,70 @@ def by_hand(work: Work, example: Example, reading: Reading) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["llama-grouped", "gpt2", "bloom"])
 @pytest.mark.parametrize("tokens", TOKENS)
 def test_z_is_read_exactly_where_the_answer_is_predicted(tmp_path, kind, tokens):
-    """In batches of several lengths, padded; by hand alone. Company and padding thus change nothing."""
-    work, reading = job(tmp_path, long_answers(), kind), Reading(tokens, k=3)
-    assert any((batch.lengths < batch.ids.shape[1]).any() for batch in work.batches("Colours", "fit"))
-    found = collect(work, "fit", reading)
-    assert list(found) == ["Colours", "Numbers"]
-    for task, features in found.items():
-        expected = np.stack([by_hand(work, example, reading) for example in work.examples(task, "fit")])
+    """In padded batches of several lengths; by hand alone, so features do not depend on the rest of a batch."""
+    context, reading = long_context(tmp_path, long_answers(), kind), Reading(tokens, k=3)
+    assert any((batch.lengths < batch.ids.shape[1]).any() for batch in context.batches("Colours", "fit"))
+    read_features = collect(context, "fit", reading)
+    assert list(read_features) == ["Colours", "Numbers"]
+    for task, features in read_features.items():
+        expected = np.stack([by_hand(context, example, reading) for example in context.examples(task, "fit")])
         assert expected.std(0).max() > 0.01, "examples must differ, or their order would not be tested"
         np.testing.assert_allclose(features, expected, atol=1e-5)
         assert features.dtype == np.float32
 
 
 def test_the_readings_differ_from_each_other(tmp_path):
-    work = job(tmp_path, long_answers())
-    found = [collect(work, "fit", Reading(tokens, k=2))["Colours"] for tokens in TOKENS]
-    for i, first in enumerate(found):
-        for second in found[:i]:
+    context = long_context(tmp_path, long_answers())
+    read_features = [collect(context, "fit", Reading(tokens, k=2))["Colours"] for tokens in TOKENS]
+    for i, first in enumerate(read_features):
+        for second in read_features[:i]:
             assert np.abs(first - second).max() > 0.01
 
 
 def test_important_tokens_are_those_that_gain_most_from_the_question(tmp_path):
     """The k with the largest log p(token | prompt) - log p(token | no question), which are neither the first k nor
     the least likely ones everywhere."""
-    work, reading = job(tmp_path, long_answers((7, 6))), Reading("important", k=2)
-    model, ids = work.model, tiny.tokenizer()
-    places = []
-    for example in work.examples("Colours", "fit"):
+    context, reading = long_context(tmp_path, long_answers((7, 6))), Reading("important", k=2)
+    model, ids = context.model, tiny.tokenizer()
+    tokens_chosen = []
+    for example in context.examples("Colours", "fit"):
         start, tokens = len(ids(example.prompt)["input_ids"]), ids(example.prompt + example.answer)["input_ids"]
         with_question = logprobs(model, tokens, start)
         nothing = ids("Answer:")["input_ids"]
         gain = with_question - logprobs(model, nothing + tokens[start:], len(nothing))
-        places.append((set(np.argsort(-gain)[:2]), set(np.argsort(-with_question)[:2])))
-    assert any(gained != {0, 1} for gained, _ in places)
-    assert any(gained != likely for gained, likely in places)
-    found = collect(work, "fit", reading)["Colours"]
-    expected = [by_hand(work, example, reading) for example in work.examples("Colours", "fit")]
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+        tokens_chosen.append((set(np.argsort(-gain)[:2]), set(np.argsort(-with_question)[:2])))
+    assert any(gained != {0, 1} for gained, _ in tokens_chosen)
+    assert any(gained != likely for gained, likely in tokens_chosen)
+    read_features = collect(context, "fit", reading)["Colours"]
+    expected = [by_hand(context, example, reading) for example in context.examples("Colours", "fit")]
+    np.testing.assert_allclose(read_features, expected, atol=1e-5)
 
 
-def test_an_example_reads_the_same_in_any_company(tmp_path):
-    whole = job(tmp_path / "a", long_answers())
+def test_the_features_of_an_example_do_not_depend_on_the_rest_of_its_batch(tmp_path):
+    whole = long_context(tmp_path / "a", long_answers())
     single = {split: Suite("one", tuple(s.of(t)[0] for t in s.tasks)) for split, s in whole.splits.items()}
-    alone = whole.restricted(single)
+    alone = whole.with_splits(single)
     for tokens in TOKENS:
-        together, apart = (collect(work, "fit", Reading(tokens, k=2)) for work in (whole, alone))
+        together, apart = (collect(context, "fit", Reading(tokens, k=2)) for context in (whole, alone))
         for task in whole.tasks:
             np.testing.assert_allclose(together[task][:1], apart[task], atol=1e-5)
 
 
-def counted(work: Work, reading: Reading) -> int:
+def counted(context: RunContext, reading: Reading) -> int:
     """How many forwards reading the `fit` split takes."""
-    calls, plain = [], work.model.logits
+    calls, plain = [], context.model.logits
 
     def logits(ids):
         calls.append(ids.shape)
         return plain(ids)
 
-    work.model.logits = logits
-    collect(work, "fit", reading)
+    context.model.logits = logits
+    collect(context, "fit", reading)
     return len(calls)
 
 
 def test_short_answers_need_no_second_forward(tmp_path):
-    short, long = (job(tmp_path / name, long_answers(sizes)) for name, sizes in (("a", (1, 2)), ("b", (7, 6))))
+    short, long = (long_context(tmp_path / name, long_answers(sizes)) for name, sizes in (("a", (1, 2)), ("b", (7, 6))))
     longest = max(
         int(torch.bincount(batch.slots).max()) for task in short.tasks for batch in short.batches(task, "fit")
     )
@@ -140,37 +136,30 @@ def test_short_answers_need_no_second_forward(tmp_path):
     assert counted(short, Reading("important", k=longest)) == batches
     assert counted(long, Reading("all")) == sum(len(long.batches(task, "fit")) for task in long.tasks)
     for reading in ("first", "last", "mean"):
-        assert counted(job(tmp_path / reading, long_answers((7, 6))), Reading(reading)) == batches
-    again = job(tmp_path / "c", long_answers((7, 6)))
+        assert counted(long_context(tmp_path / reading, long_answers((7, 6))), Reading(reading)) == batches
+    again = long_context(tmp_path / "c", long_answers((7, 6)))
     assert counted(again, Reading("important", k=2)) == 2 * sum(len(again.batches(t, "fit")) for t in again.tasks)
 
 
 def test_short_answers_share_their_cells_with_all_tokens(tmp_path):
-    work = job(tmp_path, long_answers((1, 2)))
-    collect(work, "fit", Reading("all"))
-    computed = len(work.runner.computed)
-    collect(work, "fit", Reading("important", k=40))
-    assert len(work.runner.computed) == computed
-    collect(work, "fit", Reading("important", k=1))
-    assert len(work.runner.computed) > computed
+    context = long_context(tmp_path, long_answers((1, 2)))
+    collect(context, "fit", Reading("all"))
+    computed = len(context.runner.computed)
+    collect(context, "fit", Reading("important", k=40))
+    assert len(context.runner.computed) == computed
+    collect(context, "fit", Reading("important", k=1))
+    assert len(context.runner.computed) > computed
 
 
-def test_a_cell_keeps_one_feature_an_example_and_nothing_that_grows_with_positions(tmp_path):
-    work = job(tmp_path, long_answers())
-    model = work.model
+def test_a_cell_holds_one_feature_per_example_and_nothing_that_grows_with_positions(tmp_path):
+    context = long_context(tmp_path, long_answers())
+    model = context.model
     for tokens in TOKENS:
-        collect(work, "fit", Reading(tokens, k=2))
+        collect(context, "fit", Reading(tokens, k=2))
     examples = 0
     for path in tmp_path.glob("*.safetensors"):
-        kept = load_file(path)
-        assert list(kept) == ["features"]
-        assert kept["features"].shape[1:] == (model.n_layers * model.n_heads * model.head_dim,)
-        examples += len(kept["features"])
-    assert examples == len(TOKENS) * len(work.splits["fit"].examples)
-
-
-def test_readings_that_mean_nothing_are_refused():
-    with pytest.raises(HeadAtlasError, match=r"Unknown choice of answer tokens 'importnt'. Did you mean 'important'\?"):
-        Reading("importnt")
-    with pytest.raises(HeadAtlasError, match="The 0 most important answer tokens were asked for; take at least 1"):
-        Reading(k=0)
+        arrays = load_file(path)
+        assert list(arrays) == ["features"]
+        assert arrays["features"].shape[1:] == (model.n_layers * model.n_heads * model.head_dim,)
+        examples += len(arrays["features"])
+    assert examples == len(TOKENS) * len(context.splits["fit"].examples)

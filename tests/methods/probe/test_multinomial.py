@@ -28,9 +28,9 @@ def one_hot(labels: np.ndarray) -> torch.Tensor:
 
 def reference(x: np.ndarray, labels: np.ndarray, penalty: float):
     """Weights [dim, class], and intercepts less their mean: a constant on all classes changes nothing."""
-    made = LogisticRegression(C=1 / (len(x) * penalty), tol=1e-8, max_iter=5000).fit(x.astype(np.float64), labels)
-    assert len(made.classes_) == CLASSES
-    return made.coef_.T, made.intercept_ - made.intercept_.mean()
+    fitted = LogisticRegression(C=1 / (len(x) * penalty), tol=1e-8, max_iter=5000).fit(x.astype(np.float64), labels)
+    assert len(fitted.classes_) == CLASSES
+    return fitted.coef_.T, fitted.intercept_ - fitted.intercept_.mean()
 
 
 def centred(bias: torch.Tensor) -> torch.Tensor:
@@ -45,19 +45,19 @@ def test_every_problem_and_labelling_gets_the_weights_of_scikit_learn(n, dim, pe
     assert weights.shape == (2, 2, dim, CLASSES)
     assert bias.shape == (2, 2, CLASSES)
     for p in range(2):
-        for own in range(2):
-            expected, intercept = reference(x[p].numpy(), labels[own], penalty)
+        for labelling in range(2):
+            expected, intercept = reference(x[p].numpy(), labels[labelling], penalty)
             assert np.abs(expected).max() > 0.05, "there must be something to find"
-            np.testing.assert_allclose(weights[p, own], expected, atol=1e-3)
-            np.testing.assert_allclose(centred(bias)[p, own], intercept, atol=1e-3)
+            np.testing.assert_allclose(weights[p, labelling], expected, atol=1e-3)
+            np.testing.assert_allclose(centred(bias)[p, labelling], intercept, atol=1e-3)
 
 
 def test_the_usual_tolerance_is_within_a_hundredth_of_the_largest_weight():
     x, labels = problem(40, 100, problems=1, labellings=6)
     weights, _ = fit(Rotated.of(x), one_hot(labels), 0.1)
-    for own in range(6):
-        expected, _ = reference(x[0].numpy(), labels[own], 0.1)
-        np.testing.assert_allclose(weights[0, own], expected, atol=0.01 * np.abs(expected).max())
+    for labelling in range(6):
+        expected, _ = reference(x[0].numpy(), labels[labelling], 0.1)
+        np.testing.assert_allclose(weights[0, labelling], expected, atol=0.01 * np.abs(expected).max())
 
 
 def test_features_that_are_not_centred_are_fitted_as_well():
@@ -65,9 +65,9 @@ def test_features_that_are_not_centred_are_fitted_as_well():
     x = x + 3
     weights, _ = fit(Rotated.of(x), one_hot(labels), 0.05)
     for p in range(3):
-        for own in range(4):
-            expected, _ = reference(x[p].numpy(), labels[own], 0.05)
-            np.testing.assert_allclose(weights[p, own], expected, atol=5e-3)
+        for labelling in range(4):
+            expected, _ = reference(x[p].numpy(), labels[labelling], 0.05)
+            np.testing.assert_allclose(weights[p, labelling], expected, atol=5e-3)
 
 
 @pytest.mark.parametrize(("n", "dim"), [(60, 8), (30, 50)])
@@ -76,14 +76,14 @@ def test_examples_that_weigh_nothing_are_left_out(n, dim):
     used = torch.ones(2, n)
     used[1, ::3] = 0
     weights, bias = fit(Rotated.of(x), one_hot(np.repeat(labels, 2, 0)), 0.05, used, tolerance=1e-5)
-    for row, kept in enumerate(used.bool().numpy()):
-        expected, intercept = reference(x[0].numpy()[kept], labels[0][kept], 0.05)
+    for row, used_rows in enumerate(used.bool().numpy()):
+        expected, intercept = reference(x[0].numpy()[used_rows], labels[0][used_rows], 0.05)
         np.testing.assert_allclose(weights[0, row], expected, atol=1e-3)
         np.testing.assert_allclose(centred(bias)[0, row], intercept, atol=1e-3)
     assert (weights[0, 0] - weights[0, 1]).abs().max() > 0.01
 
 
-def test_company_changes_nothing():
+def test_problems_and_labellings_do_not_influence_each_other():
     x, labels = problem(50, 10, problems=3, labellings=4)
     together, _ = fit(Rotated.of(x), one_hot(labels), 0.05, tolerance=1e-6)
     alone, _ = fit(Rotated.of(x[1:2]), one_hot(labels[2:3]), 0.05, tolerance=1e-6)

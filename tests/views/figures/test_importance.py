@@ -1,44 +1,30 @@
-"""The importance figure: its form is a contract, so it is read back from the SVG and from the axes."""
+"""The maps: their form is a contract, so it is read back from the axes."""
 
-import dataclasses
 import re
 
 import numpy as np
 import pytest
 
-from headatlas.errors import HeadAtlasError
-from headatlas.views.figures import draw, scale_ticks, scale_top, tick_step
-from headatlas.views.figures.importance import draw_importance
+from headatlas.views.figures import draw
+from tests.atlases import Known, competent, write_atlas
 
 
-@dataclasses.dataclass
-class Maps:
-    """Just what a figure asks of an atlas."""
+@pytest.fixture
+def show(tmp_path):
+    """The figure of maps by task; tasks are competent unless `unable` holds them."""
 
-    grids: dict
-    judged: dict = dataclasses.field(default_factory=dict)
+    def figure_of(grids, unable=(), **more):
+        tasks = dict.fromkeys([*grids, *unable])
+        competence = [competent(task, task not in unable, task in grids) for task in tasks]
+        maps = [Known(grid, task=task, **more) for task, grid in grids.items()]
+        return draw(write_atlas(tmp_path / "atlas", maps, competence=competence), "importance")
 
-    @property
-    def shape(self):
-        return next(iter(self.grids.values())).shape
-
-    def tasks_of(self, method):
-        return list(self.grids)
-
-    @property
-    def verdicts(self):
-        return dict.fromkeys(self.grids, "competent") | self.judged
-
-    def choose_method(self, name=None):
-        return name or "attribute"
-
-    def grid(self, task, method=None):
-        return self.grids[task]
+    return figure_of
 
 
-def maps(layers: int, heads: int, count: int, scale: float = 0.001) -> Maps:
+def maps(layers: int, heads: int, count: int, scale: float = 0.001) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(0)
-    return Maps({f"Task {i}": scale * rng.standard_t(2, size=(layers, heads)) for i in range(count)})
+    return {f"Task {i}": scale * rng.standard_t(2, size=(layers, heads)) for i in range(count)}
 
 
 def panels(figure):
@@ -47,12 +33,11 @@ def panels(figure):
 
 @pytest.mark.parametrize(("layers", "heads"), [(28, 24), (30, 9), (32, 32), (80, 64), (2, 1)])
 @pytest.mark.parametrize("count", [1, 3, 8, 13])
-def test_any_shape_and_any_number_of_tasks(layers, heads, count):
-    shown = maps(layers, heads, count)
-    figure = draw_importance(shown)
-    drawn = panels(figure)
-    assert [axes.get_title() for axes in drawn] == list(shown.grids)
-    for axes, grid in zip(drawn, shown.grids.values(), strict=True):
+def test_any_shape_and_any_number_of_tasks(show, layers, heads, count):
+    grids = maps(layers, heads, count)
+    drawn = panels(show(grids))
+    assert [axes.get_title() for axes in drawn] == list(grids)
+    for axes, grid in zip(drawn, grids.values(), strict=True):
         image = axes.get_images()[0]
         np.testing.assert_array_equal(image.get_array(), np.abs(grid))
         assert image.origin == "upper"  # layer 0 on top
@@ -61,8 +46,8 @@ def test_any_shape_and_any_number_of_tasks(layers, heads, count):
         assert image.get_clim() == drawn[0].get_images()[0].get_clim()
 
 
-def test_eight_tasks_stand_two_by_four_with_one_colour_bar():
-    figure = draw_importance(maps(28, 24, 8))
+def test_eight_tasks_stand_two_by_four_with_one_colour_bar(show):
+    figure = show(maps(28, 24, 8))
     drawn = panels(figure)
     assert len(figure.axes) == 9
     rows = [axes.get_subplotspec().rowspan.start for axes in drawn]
@@ -71,77 +56,41 @@ def test_eight_tasks_stand_two_by_four_with_one_colour_bar():
     assert [t.get_text() for t in drawn[0].get_yticklabels()] == ["0", "6", "12", "18", "24"]
     assert drawn[0].get_images()[0].get_cmap().name == "viridis"
     (bar,) = [axes for axes in figure.axes if axes not in drawn]
-    assert bar.get_title(loc="left") == "Heads Importance"
+    assert bar.get_ylabel() == "Size of importance (nats) by attribute"
     labels = [label.get_text() for label in bar.get_yticklabels()]
     assert labels[0] == "0.0000"
     assert re.fullmatch(r"0\.0\d{3}\+", labels[-1])
     assert all(re.fullmatch(r"\d+\.\d{4}", label) for label in labels[:-1])
 
 
-def test_no_plus_without_values_above_the_scale():
-    flat = Maps({"a": np.full((6, 6), 0.005)})
-    (bar,) = [axes for axes in draw_importance(flat).axes if axes.get_xlabel() != "Head"]
+def test_no_plus_without_values_above_the_scale(show):
+    (bar,) = [axes for axes in show({"a": np.full((6, 6), 0.005)}).axes if axes.get_xlabel() != "Head"]
     assert bar.get_yticklabels()[-1].get_text() == "0.0050"
 
 
-@pytest.mark.parametrize(
-    ("values", "top"),
-    [([0.0042], 0.005), ([0.3], 0.3), ([12.0], 15.0), ([0.0], 1.0), ([1e-6], 0.0005), ([np.nan, 2], 2)],
-)
-def test_the_scale_ends_at_a_round_number(values, top):
-    assert scale_top(np.array(values)) == (pytest.approx(top), False)
+def test_a_measure_from_zero_to_one_has_a_fixed_scale(show):
+    figure = show({"a": np.full((6, 6), 0.3)}, method="gate", measure="facilitation")
+    (axes,) = panels(figure)
+    assert axes.get_images()[0].get_clim() == (0, 1)
+    (bar,) = [other for other in figure.axes if other is not axes]
+    assert bar.get_ylabel() == "Facilitation by gate"
+    assert [label.get_text() for label in bar.get_yticklabels()] == ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
 
 
-def test_outliers_are_clipped_and_said_so():
-    values = np.concatenate([np.linspace(0, 1, 1000), [50.0]])
-    assert scale_top(values) == (1.0, True)
-
-
-def test_ticks_begin_at_zero_end_at_the_top_and_are_few():
-    for top in (0.0005, 0.0015, 0.002, 0.0025, 0.003, 0.004, 0.005, 0.006, 0.008, 0.1, 20):
-        ticks = scale_ticks(top)
-        assert ticks[0] == 0
-        assert ticks[-1] == pytest.approx(top)
-        assert 4 <= len(ticks) <= 6
-        printed = [f"{tick:.4f}" for tick in ticks]
-        assert len(set(printed)) == len(printed)
-
-
-def test_axis_ticks_fit():
-    assert [tick_step(n) for n in (4, 7, 9, 12, 24, 32, 48, 64, 80)] == [1, 2, 3, 6, 6, 6, 6, 12, 12]
-
-
-def test_heads_that_were_not_measured_are_grey():
+def test_heads_that_were_not_measured_are_grey(show):
     grid = np.full((4, 4), 0.1)
     grid[1, 2] = np.nan
-    image = panels(draw_importance(Maps({"a": grid})))[0].get_images()[0]
+    image = panels(show({"a": grid}))[0].get_images()[0]
     colours = image.to_rgba(image.get_array())
     assert len(set(colours[1, 2][:3])) == 1  # grey
     assert len(set(colours[0, 0][:3])) == 3
 
 
-def test_tasks_the_model_cannot_do_are_hatched_and_say_so():
-    shown = Maps({"a": np.full((6, 6), 0.1), "b": np.full((6, 6), 0.1)}, {"b": "not competent", "c": "not competent"})
-    a, b, c = panels(draw_importance(shown))
+def test_tasks_the_model_cannot_do_are_hatched_and_say_so(show):
+    a, b, c = panels(show({"a": np.full((6, 6), 0.1), "b": np.full((6, 6), 0.1)}, unable=("b", "c")))
     assert not a.patches
     for axes in (b, c):
         assert [patch.get_hatch() for patch in axes.patches] == ["///"]
         assert [text.get_text() for text in axes.texts] == ["not competent"]
     assert np.isfinite(b.get_images()[0].get_array()).all()  # mapped all the same
     assert np.ma.getmaskarray(c.get_images()[0].get_array()).all()  # not mapped
-
-
-def test_files_are_written_in_every_format_and_repeat_to_the_byte(tiny_atlas, tmp_path):
-    for kind, magic in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
-        draw(tiny_atlas, "importance", path=tmp_path / f"a.{kind}")
-        draw(tiny_atlas, "importance", path=tmp_path / f"b.{kind}")
-        assert (tmp_path / f"a.{kind}").read_bytes().startswith(magic)
-        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
-    assert "Heads Importance" in (tmp_path / "a.svg").read_text()
-
-
-def test_unknown_figures_and_formats_are_refused(tiny_atlas, tmp_path):
-    with pytest.raises(HeadAtlasError, match=r"Unknown figure 'importnce'. Did you mean 'importance'\?"):
-        tiny_atlas.plot("importnce")
-    with pytest.raises(HeadAtlasError, match=r"figures are written as .png, .svg, .pdf"):
-        tiny_atlas.plot(path=tmp_path / "figure.bmp")

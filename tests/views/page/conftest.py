@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from headatlas.views.page import write_page
-from tests.views.page import synthetic
+from tests.atlases import made_up_findings, rich_atlas
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = (
@@ -20,14 +20,14 @@ QUIET = (
 
 @pytest.fixture(scope="session")
 def browser():
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
+    executable = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if executable is None:
         pytest.skip(f"none of {', '.join(NAMES)} is on the PATH; tests/install_browser.sh installs one where it may")
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=120_000)
     with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=found, args=list(QUIET))
+        running = driver.chromium.launch(executable_path=executable, args=list(QUIET))
         yield running
         running.close()
 
@@ -71,9 +71,9 @@ def look(browser):
 
 @pytest.fixture(scope="session")
 def atlas(tmp_path_factory):
-    return synthetic.write_atlas(tmp_path_factory.mktemp("browser") / "atlas")
+    return rich_atlas(tmp_path_factory.mktemp("browser") / "atlas")
 
 
 @pytest.fixture(scope="session")
 def report(atlas):
-    return write_page([atlas], findings=[synthetic.findings()])
+    return write_page([atlas], findings=[made_up_findings()])

@@ -10,9 +10,10 @@ import pytest
 import uvicorn
 from playwright.sync_api import expect
 
+from headatlas.patterns import Finding
 from headatlas.views.page import write_page
 from headatlas.views.server import listen, make_app
-from tests.views.page import synthetic
+from tests.atlases import rich_atlas
 
 pytestmark = pytest.mark.browser
 
@@ -24,13 +25,16 @@ def saved(page, kind):
 
 
 def test_saving_numbers_and_pictures(look, report, atlas):
-    with look(report) as page:
+    with look(report, "method=attribute") as page:
         name, content = saved(page, "csv")
         rows = list(csv.DictReader(io.StringIO(content.decode())))
         assert name.endswith(".csv") and len(rows) == 270 * 7
         grid = atlas.grid("Retrieval", "attribute")
-        for row in [row for row in rows if row["task"] == "Retrieval"][::31]:
+        retrieval = [row for row in rows if row["task"] == "Retrieval"]
+        for row in retrieval[::31]:
             assert float(row["value"]) == pytest.approx(grid[int(row["layer"]), int(row["head"])], rel=1e-5)
+        ranked = sorted(retrieval, key=lambda row: int(row["rank"]))
+        assert [(int(row["layer"]), int(row["head"])) for row in ranked] == atlas.ranking("Retrieval", "attribute")
         name, content = saved(page, "svg")
         picture = ElementTree.fromstring(content)
         assert len(picture.findall(".//{*}rect")) > 270 * 7
@@ -55,14 +59,15 @@ HOSTILE = [
 
 
 def test_hostile_names_are_only_text(look, tmp_path):
-    made = synthetic.write_atlas(
-        tmp_path / "a", 6, 4, tasks=HOSTILE, unmapped=HOSTILE[1:2], name="</title><script>alert(4)</script>"
-    )
-    found = [
-        synthetic.Finding("x", (HOSTILE[0],), "probe", HOSTILE[0] + HOSTILE[1], 1, 1, HOSTILE[1], 0.01, 0.01, good)
-        for good in (True, False)
-    ]
-    with look(write_page([made], findings=[found])) as page:
+    atlas = rich_atlas(tmp_path / "a", HOSTILE, (6, 4), unmapped=HOSTILE[1:2], name="</title><script>alert(4)</script>")
+    findings = [
+        Finding(
+            kind="x", tasks=(HOSTILE[0],), method="probe", measure="importance", statement=HOSTILE[0] + HOSTILE[1],
+            value=1, effect=1, null=HOSTILE[1], p=0.01, p_adjusted=0.01, supported=supported,
+        )
+        for supported in (True, False)
+    ]  # fmt: skip
+    with look(write_page([atlas], findings=[findings])) as page:
         page.wait_for_selector("#run dl")
         assert page.evaluate("[...document.querySelectorAll('.grid .map')].map((map) => map.dataset.task)") == HOSTILE
         assert page.locator(".grid .map .name").first.text_content() == HOSTILE[0]
@@ -95,10 +100,8 @@ def test_nothing_that_is_added_can_run(look, report):
 
 
 def test_two_models_side_by_side(look, tmp_path, atlas):
-    other = synthetic.write_atlas(
-        tmp_path / "other", 12, 8, seed=4, name="other", methods={"attribute": ("importance",)}
-    )
-    with look(write_page([atlas, other], tmp_path / "two.html")) as page:
+    other = rich_atlas(tmp_path / "other", shape=(12, 8), seed=4, name="other", methods=["attribute"])
+    with look(write_page([atlas, other], tmp_path / "two.html"), "method=attribute") as page:
         expect(page.locator(".cell")).to_have_count(7 * (270 + 96))
         assert page.locator("h1").all_inner_texts()[1].startswith("other")
         page.locator('.map[data-atlas="1"][data-task="Retrieval"] .cell[data-layer="2"][data-head="7"]').click()
@@ -115,7 +118,7 @@ def test_two_models_side_by_side(look, tmp_path, atlas):
 
 
 def test_two_runs_of_one_model_share_the_selection(look, tmp_path, atlas):
-    again = synthetic.write_atlas(tmp_path / "again")
+    again = rich_atlas(tmp_path / "again")
     with look(write_page([atlas, again], tmp_path / "two.html"), "heads=L4H4") as page:
         shared = page.locator(".map .chosen").evaluate_all('nodes => nodes.map(node => node.getAttribute("d"))')
         assert shared and set(shared) == {"M4 4h1v1h-1z"}
@@ -123,29 +126,31 @@ def test_two_runs_of_one_model_share_the_selection(look, tmp_path, atlas):
 
 
 def test_eighty_layers_of_sixty_four_heads(look, tmp_path):
-    methods = dict.fromkeys(("probe", "attribute", "sense"), ("importance",)) | {
-        "gate": ("facilitation", "interference")
-    }
-    made = synthetic.write_atlas(tmp_path / "big", 80, 64, 8, [f"task {i}" for i in range(20)], methods, 2, unmapped=())
-    with look(write_page([made])) as page:
+    tasks = [f"task {i}" for i in range(20)]
+    methods = ["probe", "attribute", "gate"]
+    atlas = rich_atlas(tmp_path / "a", tasks, (80, 64), kv_heads=8, methods=methods, seeds=2, unmapped=(), tested=())
+    with look(write_page([atlas])) as page:
         expect(page.locator('.map[data-task="task 0"] .cell')).to_have_count(5120)
-        grid = made.grid("task 0", "sense", seed=0), made.grid("task 0", "sense", seed=1)
-        place = page.locator('.map[data-task="task 0"] .cell[data-layer="40"][data-head="21"]').bounding_box()
-        page.mouse.move(place["x"] + 1, place["y"] + 1)
+        mean = atlas.grid("task 0", "probe")[40, 21]
+        cell = page.locator('.map[data-task="task 0"] .cell[data-layer="40"][data-head="21"]').bounding_box()
+        page.mouse.move(cell["x"] + 1, cell["y"] + 1)
         assert page.locator("#tip strong").inner_text() == "L40H21"
         shown = page.locator('#tip [data-fact="importance"] b').inner_text()
-        assert float(shown.replace("−", "-")) == pytest.approx((grid[0][40, 21] + grid[1][40, 21]) / 2, rel=6e-4)
-        painted = "[...document.querySelector('.map canvas').getContext('2d').getImageData(21, 40, 1, 1).data]"
-        assert page.evaluate(painted) == [253, 231, 37, 255]  # the planted head, at the top of the scale
+        assert float(shown.replace("−", "-")) == pytest.approx(mean, rel=6e-4)
+        layer, head = atlas.ranking("task 0", "probe")[0]
+        painted = (
+            "([x, y]) => [...document.querySelector('.map canvas').getContext('2d').getImageData(x, y, 1, 1).data]"
+        )
+        assert page.evaluate(painted, [head, layer]) == [253, 231, 37, 255]  # the first head, at the top of the scale
         page.locator('.map[data-task="task 19"]').scroll_into_view_if_needed()
         expect(page.locator('.map[data-task="task 19"] .cell')).to_have_count(5120)
         page.locator('.toolbar [data-value="gate"]').click()
         page.locator('.map[data-task="task 0"]').scroll_into_view_if_needed()
-        place = page.locator('.map[data-task="task 0"] .cell[data-layer="40"][data-head="21"]').bounding_box()
-        page.mouse.move(place["x"] + 1, place["y"] + 1)
+        cell = page.locator('.map[data-task="task 0"] .cell[data-layer="40"][data-head="21"]').bounding_box()
+        page.mouse.move(cell["x"] + 1, cell["y"] + 1)
         shown = page.locator('#tip [data-fact="facilitation"] b').inner_text()
-        means = [made.grid("task 0", "gate", "facilitation", seed)[40, 21] for seed in (0, 1)]
-        assert float(shown.replace("−", "-")) == pytest.approx(sum(means) / 2, rel=6e-3)
+        facilitation = atlas.grid("task 0", "gate", "facilitation")[40, 21]
+        assert float(shown.replace("−", "-")) == pytest.approx(facilitation, rel=6e-3)
 
 
 def test_the_server_shows_the_same_page(look, atlas):

@@ -1,14 +1,17 @@
 """The page as it is read: on paper, on a small screen, with maps of some tasks only, from a finding to its heads."""
 
-import numpy as np
+from dataclasses import replace
+
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import expect
 
-from headatlas.atlas.reading import Atlas
+from headatlas.atlas.atlas import Atlas
+from headatlas.atlas.declarations import TestInfo
 from headatlas.views.page import write_page
-from tests.views.page import synthetic
+from headatlas.views.page.evidence import SHAPES
+from tests.atlases import made_up_findings, rich_atlas
 from tests.views.page.test_browser import cell, chosen, hover, panel, press
 
 pytestmark = pytest.mark.browser
@@ -19,11 +22,11 @@ SURE = 'nodes => nodes.filter(node => node.matches(".sure")).length'
 @pytest.fixture(scope="module")
 def partial(tmp_path_factory):
     """An atlas whose gates cover two tasks only."""
-    made = synthetic.write_atlas(tmp_path_factory.mktemp("partial") / "atlas")
-    scores = pq.read_table(made.path / "scores.parquet")
+    atlas = rich_atlas(tmp_path_factory.mktemp("partial") / "atlas")
+    scores = pq.read_table(atlas.path / "scores.parquet")
     gated = pc.is_in(scores["task"], value_set=pc.cast(["Inference", "Math Calculation"], scores["task"].type))
-    pq.write_table(scores.filter(pc.or_(pc.not_equal(scores["method"], "gate"), gated)), made.path / "scores.parquet")
-    return write_page([Atlas(made.path)])
+    pq.write_table(scores.filter(pc.or_(pc.not_equal(scores["method"], "gate"), gated)), atlas.path / "scores.parquet")
+    return write_page([Atlas(atlas.path)])
 
 
 ON_PAPER = """() => {
@@ -127,14 +130,17 @@ def test_tasks_without_a_map_of_the_method(look, partial):
         assert page.locator("#focus .none").inner_text() == "not measured by gate"
         assert page.locator("#pick-note").inner_text() == "Retrieval: not measured by gate."
         press(page, "Method", "probe")
-        assert page.locator("#pick-note").inner_text() == "" and page.locator("#pick-task option").count() == 7
+        assert page.locator("#pick-note").inner_text() == "Ranked by probe: largest importance first."
+        assert page.locator("#pick-task option").count() == 7
 
 
-def test_what_was_not_found_is_folded_by_kind(look, report):
-    with look(report) as page:
+def test_what_is_not_supported_is_folded_by_kind(look, atlas, tmp_path):
+    *_, first, second = made_up_findings()
+    findings = [replace(first, kind="far", p_adjusted=0.9), replace(second, kind="near", p_adjusted=0.4)]
+    with look(write_page([atlas], tmp_path / "page.html", [findings])) as page:
         page.locator("#findings summary").first.click()
         kinds = page.locator("#findings .unsupported > details")
-        assert kinds.evaluate_all("nodes => nodes.map(node => node.dataset.kind)") == ["clustering", "diagonal"]
+        assert kinds.evaluate_all("nodes => nodes.map(node => node.dataset.kind)") == ["near", "far"]
         kinds.first.locator("summary").click()
         line = kinds.first.locator(".statement")
         assert line.evaluate("node => getComputedStyle(node).textDecorationLine") == "none"
@@ -142,41 +148,46 @@ def test_what_was_not_found_is_folded_by_kind(look, report):
 
 def test_the_heads_of_a_finding_are_shown_on_its_maps(look, report):
     with look(report, "task=Inference") as page:
-        page.locator("#findings .found .head").click()
+        page.locator("#findings .supported .head").click()
         assert chosen(page) == {"L12H3"}
-        assert page.locator('[aria-label="Method"] [aria-pressed="true"]').inner_text() == "ablate"
+        assert page.locator('[aria-label="Method"] [aria-pressed="true"]').inner_text() == "Ablation"
         assert page.locator("#pick-task").input_value() == "Knowledge Recall"
 
 
-def test_tests_that_include_a_head_go_by_what_helps(look, report, atlas):
-    """A head that hurts most is among the strongest, but no test of the map takes it."""
+def test_the_head_that_hurts_most_comes_last_and_is_in_no_test(look, report, atlas):
     table = atlas.table("Retrieval", "attribute")
-    worst = table.loc[table.value.idxmin()]
-    best = table.loc[table.value.idxmax()]
-    for row, held in ((worst, False), (best, True)):
-        with look(report, f"cell=L{int(row.layer)}H{int(row['head'])}") as page:
+    for row, included in ((table.iloc[-1], False), (table.iloc[0], True)):
+        with look(report, f"method=attribute&cell=L{int(row.layer)}H{int(row['head'])}") as page:
             page.wait_for_selector("#card .ranks")
-            assert ("mask top 1 of Retrieval (attribute, place 1)" in page.locator("#card").text_content()) == held
+            text = page.locator("#card").text_content()
+            assert ("mask with the top 1 of Retrieval (attribute, rank 1)" in text) == included
+            ranks = page.locator("#card .ranks tr", has_text="Retrieval").locator("td").all_inner_texts()
+            assert ranks[1] == str(int(row["rank"]))
 
 
-def test_contrasts_carry_their_intervals(look, report, atlas):
-    with look(report) as page:
+def test_differences_carry_their_intervals(look, report, atlas):
+    with look(report, "method=attribute") as page:
         page.wait_for_selector('#evidence [data-test="specificity"] td')
-        assert page.locator('#evidence [data-test="specificity"] th').all_inner_texts()[9] == "own minus others"
-        rows = atlas.evidence.query("method == 'attribute' and control == 'own minus others' and metric == 'logprob'")
+        heads = page.locator('#evidence [data-test="specificity"] .matrix thead th').all_inner_texts()
+        assert heads[-1].split() == ["top", "minus", "other", "tasks'", "heads"]
+        rows = atlas.evidence.query(
+            "method == 'attribute' and test == 'specificity' and metric == 'logprob' and compared_with.notna()"
+        )
         last = page.locator('#evidence [data-test="specificity"] td:last-child')
         assert last.evaluate_all(SURE) == ((rows.low > 0) | (rows.high < 0)).sum()
         shown = last.first.inner_text().split()
         first = rows.iloc[0]
         expected = [first.value, first.low, first.high]
-        assert [float(shown[i].replace("−", "-")) for i in (0, 1, 3)] == pytest.approx(expected, rel=6e-2)
-        own = atlas.evidence.query("method == 'attribute' and test == 'hierarchy' and control == 'top minus random'")
+        assert [float(shown[i].replace("−", "-")) for i in (0, 1, 3)] == pytest.approx(expected, abs=6e-3)
+        rows = atlas.evidence.query(
+            "method == 'attribute' and test == 'hierarchy' and metric == 'logprob' and compared_with == 'random'"
+        )
         cells = page.locator('#evidence [data-test="hierarchy"] td')
-        assert cells.evaluate_all(SURE) == ((own.low > 0) | (own.high < 0)).sum()
+        assert cells.evaluate_all(SURE) == ((rows.low > 0) | (rows.high < 0)).sum()
         assert "to" in cells.first.inner_text() and "random" not in cells.first.inner_text()
 
 
-@pytest.mark.parametrize("view", ["evidence", "agreement&method=probe&k=4"])
+@pytest.mark.parametrize("view", ["evidence", "agreement&method=attribute&k=4"])
 def test_an_address_leads_to_its_section(look, report, view):
     section = view.split("&")[0]
     landed = f"(() => {{ const at = document.getElementById('{section}').getBoundingClientRect().top;"
@@ -186,21 +197,21 @@ def test_an_address_leads_to_its_section(look, report, view):
 
 
 def test_the_address_names_the_section(look, report):
-    with look(report, "method=probe") as page:
+    with look(report, "method=attribute") as page:
         page.locator(".masthead nav a", has_text="Evidence").click()
-        assert page.url.endswith("#evidence&method=probe")
+        assert page.url.endswith("#evidence&method=attribute")
         press(page, "Method", "gate")
         assert "#evidence&method=gate" in page.url
 
 
 def test_the_focus_stays_on_the_control(look, report):
-    focused = """() => { const own = document.activeElement;
-        const group = own.closest('[data-test]')?.dataset.test ?? own.closest('[role=group]')?.ariaLabel;
-        return [group, own.dataset.value]; }"""
+    focused = """() => { const active = document.activeElement;
+        const group = active.closest('[data-test]')?.dataset.test ?? active.closest('[role=group]')?.ariaLabel;
+        return [group, active.dataset.value]; }"""
     with look(report) as page:
         page.wait_for_selector("#run dl")
-        page.locator('.toolbar [data-value="probe"]').press("Enter")
-        assert page.evaluate(focused) == ["Method", "probe"]
+        page.locator('.toolbar [data-value="gate"]').press("Enter")
+        assert page.evaluate(focused) == ["Method", "gate"]
         page.keyboard.press("ArrowDown")
         assert "cell=L0H0" in page.url
         page.locator('#evidence [data-test="keep"], #evidence [data-test="specificity"]').last.locator(
@@ -212,27 +223,62 @@ def test_the_focus_stays_on_the_control(look, report):
 
 
 def test_every_test_that_includes_a_head_is_named_once(look, report, atlas):
-    """The strongest head of a task is in all its tests; each stands there once, whatever its metrics."""
-    mean = np.mean([atlas.grid("Knowledge Recall", "probe", seed=seed) for seed in range(3)], axis=0)
-    layer, head = np.unravel_index(mean.argmax(), mean.shape)
-    with look(report, f"cell=L{layer}H{head}") as page:
+    """The first head of a task is in all its tests; each stands there once, whatever its metrics."""
+    first = atlas.table("Knowledge Recall", "probe").iloc[0]
+    with look(report, f"cell=L{int(first.layer)}H{int(first['head'])}") as page:
         page.wait_for_selector("#card .includes li")
         lines = page.locator("#card .includes li").all_text_contents()
         names = [line.split(":")[0] for line in lines]
         assert len(set(names)) == len(names)
-        own = [name.split()[0] for name in names if "of Knowledge Recall (probe, place 1)" in name]
-        assert sorted(own) == ["hierarchy", "keep", "mask", "specificity", "steer"]
+        tests = [name.split()[0] for name in names if "of Knowledge Recall (probe, rank 1)" in name]
+        assert sorted(tests) == ["hierarchy", "keep", "mask", "specificity", "steer"]
         titles = page.locator("#card .ranks td[title]").evaluate_all("nodes => nodes.map(node => node.title)")
-        assert any(title.startswith(f"{mean.max():.3g}, rank ") for title in titles)
+        assert f"{first.value:.3g}, rank 1 of 270" in titles
 
 
 def test_curves_begin_with_no_head(look, report, atlas):
     with look(report) as page:
         page.wait_for_selector('#evidence [data-test="mask"] figure')
         titles = page.locator('#evidence [data-test="mask"] figure').first.locator(".dot title").all_text_contents()
-        assert [title for title in titles if ", heads switched off 0: " in title] == [
-            f"{name}, heads switched off 0: −1.6 (−1.6 to −1.6)" for name in ("lowest", "random", "top")
+        assert [title for title in titles if ", heads removed 0: " in title] == [
+            f"{name}, heads removed 0: −1 (−1 to −1)" for name in ("random", "lowest", "top")
         ]
         keep = page.locator('#evidence [data-test="keep"]')
         assert "random (range of 10 draws)" in keep.locator(".key").inner_text()
         assert "random (20 draws)" in page.locator('#evidence [data-test="mask"] .key').inner_text()
+
+
+def test_a_test_explains_itself_and_how_it_was_run(look, report, atlas):
+    with look(report) as page:
+        page.wait_for_selector("#run dl")
+        block = page.locator('#evidence [data-test="keep"]')
+        info = atlas.run.test("keep")
+        assert block.locator("h3").inner_text() == info.title
+        assert block.locator(".block-head p").inner_text() == info.question
+        assert block.locator(".settings").is_hidden()
+        block.locator("summary").click()
+        assert "as many random heads of the same layers" in block.locator("dl").first.inner_text()
+        terms = block.locator(".settings dt").all_inner_texts()
+        assert {"ks", "draws", "baseline", "seed", "finished"} <= set(terms)
+        assert "proves" not in page.locator("#evidence h2, #evidence h3").all_inner_texts()
+
+
+def test_a_registered_test_of_a_known_shape_is_shown(look, tmp_path):
+    info = TestInfo(
+        name="mine", title="A test of mine", summary="", question="Does it show?", shape="curve", axis="pushes"
+    )
+    atlas = rich_atlas(tmp_path / "a", shape=(6, 4), methods=["attribute"], tests=[info])
+    with look(write_page([atlas])) as page:
+        page.wait_for_selector('#evidence [data-test="mine"] figure')
+        block = page.locator('#evidence [data-test="mine"]')
+        assert block.locator("h3").inner_text() == "A test of mine"
+        assert block.locator("figure").count() == 7 and "pushes" in block.locator("figure").first.inner_text()
+
+
+def test_a_shape_that_the_page_does_not_know_is_a_table(look, tmp_path, monkeypatch):
+    monkeypatch.delitem(SHAPES, "change")
+    atlas = rich_atlas(tmp_path / "a", shape=(6, 4), methods=["attribute"], tests=["steer"])
+    with look(write_page([atlas])) as page:
+        page.wait_for_selector('#evidence [data-test="steer"] table')
+        rows = atlas.evidence.query("metric == 'accuracy'")
+        assert page.locator('#evidence [data-test="steer"] tbody tr').count() == len(rows)

@@ -10,33 +10,48 @@ from tests.views.page.test_browser import MAPPED, number
 pytestmark = pytest.mark.browser
 
 
-def test_the_sections_below(look, report, atlas):
+def test_findings(look, report):
     with look(report) as page:
-        page.wait_for_selector("#run dl")
-        assert page.locator("#findings .found li").count() == 3
+        page.wait_for_selector("#findings li")
+        assert page.locator("#findings .supported li").count() == 3
         assert "2 patterns" in page.locator("#findings summary").first.inner_text()
+        against = page.locator("#findings .supported .against").all_inner_texts()
+        assert against == ["against: heads in random order"] * 3
+
+
+def test_evidence(look, report, atlas):
+    with look(report, "method=attribute") as page:
+        page.wait_for_selector("#run dl")
         assert page.locator('#evidence [data-test="mask"] figure').count() == MAPPED
         mask = page.locator('#evidence [data-test="mask"] figure').first
-        assert "beyond random from 4 heads" in mask.inner_text()
-        assert mask.locator(".band.random").count() == 1 and mask.locator(".level").count() == 1
-        own = page.locator('#evidence [data-test="specificity"] td.strong')
-        assert own.count() == MAPPED
-        rows = atlas.evidence.query("method == 'attribute' and test == 'specificity' and metric == 'logprob'")
+        assert "beyond random from " in mask.inner_text()
+        assert mask.locator(".band.reference").count() == 1 and mask.locator(".level").count() == 1
+        assert "attribute ranks first: largest importance first" in page.locator("#evidence header p").inner_text()
+        diagonal = page.locator('#evidence [data-test="specificity"] td.outlined')
+        assert diagonal.count() == MAPPED
+        rows = atlas.evidence.query(
+            "method == 'attribute' and test == 'specificity' and metric == 'logprob' and compared_with.isna()"
+        )
         first = rows[(rows.task == "Retrieval") & (rows.eval_task == "Retrieval")].iloc[0]
-        assert number(own.nth(1).inner_text()) == pytest.approx(first.value - first.baseline, rel=6e-2)
-        assert page.locator('#evidence [data-test="hierarchy"] td').count() == 12
+        assert number(diagonal.nth(1).inner_text()) == pytest.approx(first.value - first.intact, abs=6e-3)
+        assert page.locator('#evidence [data-test="hierarchy"] td').count() == 16
         page.locator('#evidence .section-head [data-value="probe"]').click()
         steered = page.locator('#evidence [data-test="steer"]')
-        assert steered.locator("tbody tr").count() == 4 and steered.locator("tbody td").count() == 12
-        rows = atlas.evidence.query("test == 'steer' and control == 'steer'")
+        assert steered.locator("tbody tr").count() == MAPPED and steered.locator("tbody td").count() == MAPPED * 8
+        row = atlas.evidence.query("test == 'steer' and control == 'steer' and metric == 'accuracy'").iloc[0]
         shown = steered.locator("tbody td").first.inner_text().split()
-        change = [rows[name].iloc[0] - rows["baseline"].iloc[0] for name in ("value", "low", "high")]
-        assert [number(shown[i]) for i in (0, 1, 3)] == pytest.approx(change, rel=6e-2)
+        change = [row[name] - row.intact for name in ("value", "low", "high")]
+        assert [number(shown[i]) for i in (0, 1, 3)] == pytest.approx(change, abs=6e-3)
+
+
+def test_competence_agreement_and_run(look, report, atlas):
+    with look(report) as page:
+        page.wait_for_selector("#run dl")
         verdicts = page.locator("#competence .competence .verdict").all_inner_texts()
         assert verdicts.count("competent") == MAPPED and verdicts.count("not competent") == 1
-        assert page.locator('#agreement [aria-label="Agreement of methods"] tbody tr').count() == 6
-        assert page.locator('#agreement [aria-label="Stability over seeds"] tbody tr').count() == 2
-        halves = page.locator('#agreement [aria-label="Stability over halves"] td')
+        assert page.locator('#agreement [aria-label="Method with method"] tbody tr').count() == 6
+        assert page.locator('#agreement [aria-label="Seed with seed"] tbody tr').count() == 2
+        halves = page.locator('#agreement [aria-label="Half with half"] td')
         numbers = atlas.diagnostics.query("metric == 'half correlation'")
         assert [number(text) for text in halves.locator("span").all_inner_texts()] == pytest.approx(
             numbers.value.tolist(), abs=6e-3
@@ -44,19 +59,17 @@ def test_the_sections_below(look, report, atlas):
         assert "probe: recall" not in page.locator("#agreement").inner_text()
         page.locator("#agreement summary").click()
         assert "probe: recall" in page.locator("#agreement").inner_text()
-        against = page.locator("#findings .found .against").all_inner_texts()
-        assert against == ["against: heads in random order"] * 3
-        assert "headatlas map --preset standard" in page.locator("#run code").inner_text()
+        assert page.locator("#run code").inner_text() == "headatlas map"
 
 
 def test_what_the_texts_of_the_suite_give_away(look, report):
     with look(report) as page:
         page.wait_for_selector("#competence .audit")
-        audit = page.locator("#competence .audit")
+        audit = page.locator("#competence .block", has=page.locator(".audit"))
         assert "3 checks: 0 bad, 2 warning and 1 good" in audit.inner_text()
-        lines = audit.locator("> ul > li").all_inner_texts()  # two say the same, so each says which it is
+        lines = audit.locator(".audit > ul > li").all_inner_texts()  # two say the same, so each says which it is
         assert "answer from options: The options" in lines[0] and "answer from lengths: The options" in lines[1]
-        assert audit.locator("details summary").inner_text() == "Show 1 check that found nothing"
+        assert audit.locator("details summary").inner_text() == "Show 1 check without a complaint"
 
 
 def test_paper_does_not_wait(look, report):
@@ -64,7 +77,7 @@ def test_paper_does_not_wait(look, report):
     with look(report) as page:
         page.wait_for_selector("#run dl")
         drawn = """() => {
-            document.querySelector('.toolbar [data-value="probe"]').click(); // evidence is drawn anew, when idle
+            document.querySelector('.toolbar [data-value="attribute"]').click(); // evidence is drawn again, when idle
             const evidence = document.getElementById("evidence");
             evidence.replaceChildren();
             dispatchEvent(new Event("beforeprint"));
@@ -88,7 +101,7 @@ def test_the_pdf_holds_the_whole_page(browser, report, tmp_path):
 
 def test_overlap_counts_heads_in_common(look, report, atlas):
     tops = {
-        task: {(row.layer, row["head"]) for _, row in atlas.table(task, "attribute").head(10).iterrows()}
+        task: {(row.layer, row["head"]) for _, row in atlas.table(task, "probe").head(10).iterrows()}
         for task in ("Knowledge Recall", "Retrieval")
     }
     with look(report) as page:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -81,10 +82,11 @@ class Problem:
     def _together(
         self, context: RunContext, group: Sequence[FitKey], start: Callable[[FitKey], Tensor], settings: FitSettings
     ) -> dict[FitKey, Cell]:
+        starts = torch.stack([start(fit) for fit in group])
+
         @cache
         def fitted() -> list[Result]:
             names = [f"{self.label}, seed {fit.seed}, stage {fit.stage}" for fit in group]
-            starts = torch.stack([start(fit) for fit in group])
             fits = descend(self.objective, starts, [fit.penalty for fit in group], settings, names)
             return [fit.result() for fit in fits]
 
@@ -97,6 +99,7 @@ class Problem:
             "settings": {key: value for key, value in asdict(settings).items() if key in NUMERIC},
             # Rounding depends on what shares a batch, so that is part of what a result depends on.
             "together": [list(fit) for fit in group],
+            "starts": hashlib.sha256(starts.numpy().tobytes()).hexdigest()[:16],
             **self.more,
         }
         # A step costs a forward and a backward, a look a forward. Most fits end before their last step.

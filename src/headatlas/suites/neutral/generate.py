@@ -29,7 +29,7 @@ class Cut(NamedTuple):
     """A cut in a passage: the text before it, from the first or a later sentence, and the right and wrong words."""
 
     before: str
-    index: int  # of the right word in the passage
+    position: int  # of the right word in the passage
     word: str
     form: str
     wrong: tuple[tuple[str, ...], ...]  # some words of every other field
@@ -81,7 +81,7 @@ def generate(seed: int, n: int, level: int = 1) -> list[Example]:
         number = turns.pop()
         target = rng.gauss(*LENGTHS[level])
         free = [
-            (abs(len(prompt) - target) + REPEAT * used[number, cut.index], prompt, cut)
+            (abs(len(prompt) - target) + REPEAT * used[number, cut.position], prompt, cut)
             for cut in cuts(PASSAGES[number])
             for lead_in in LEAD_INS
             if (prompt := f"{lead_in} {cut.before}".strip()) not in prompts
@@ -92,7 +92,7 @@ def generate(seed: int, n: int, level: int = 1) -> list[Example]:
                 "Ask for a smaller `n`."
             )
         _, prompt, cut = min(free)
-        used[number, cut.index] += 1
+        used[number, cut.position] += 1
         prompts.add(prompt)
         examples.append(
             Example(

@@ -1,4 +1,4 @@
-"""The maps themselves: one panel a task, every head a cell."""
+"""The maps themselves: one panel per task, one cell per head."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from headatlas.atlas.verdicts import COMPETENT
-from headatlas.views.figures.scale import scale_ticks, scale_top, tick_step
-from headatlas.views.figures.style import BASE, SMALL, UNMEASURED, wrapped
+from headatlas.atlas.records import COMPETENT
+from headatlas.views.colours import UNMEASURED
+from headatlas.views.figures.style import SMALL, wrapped
+from headatlas.views.scale import map_scale, scale_ticks, tick_step
+from headatlas.wording import decimal
 
 if TYPE_CHECKING:
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
     from headatlas.stats import Array
 
 
 def draw_importance(atlas: Atlas, method: str | None = None) -> Figure:
-    """One panel a task, four in a row: |importance| of every head, layer 0 on top, one colour scale for all.
+    """One panel per task, four in a row: the size of every head's value, layer 0 on top, one colour scale for all.
 
     Tasks that the intact model cannot do are hatched; where they were not mapped there is nothing under the hatching.
     """
@@ -31,7 +33,8 @@ def draw_importance(atlas: Atlas, method: str | None = None) -> Figure:
         task: np.abs(atlas.grid(task, method)) if task in mapped else np.full(atlas.shape, np.nan)
         for task in atlas.verdicts
     }
-    top, clipped = scale_top(np.concatenate([grid.ravel() for grid in grids.values()]))
+    measure = atlas.info(method).measure(atlas.choose_measure(method))
+    scale = map_scale(measure, np.concatenate([grid.ravel() for grid in grids.values()]))
     columns = min(4, len(grids))
     rows = math.ceil(len(grids) / columns)
     layers, heads = atlas.shape
@@ -40,19 +43,21 @@ def draw_importance(atlas: Atlas, method: str | None = None) -> Figure:
     height = 2.5
     width = height * ratio + 0.55
     figure = Figure(figsize=(columns * width + 1.1, rows * (height + 0.65)), layout="constrained")
-    places = figure.add_gridspec(rows, columns)
-    panels = [figure.add_subplot(places[i // columns, i % columns]) for i in range(len(grids))]
+    layout = figure.add_gridspec(rows, columns)
+    panels = [figure.add_subplot(layout[i // columns, i % columns]) for i in range(len(grids))]
     images = [
-        _panel(panel, wrapped(task, width), grid, top)
+        _panel(panel, wrapped(task, width), grid, scale.top)
         for panel, (task, grid) in zip(panels, grids.items(), strict=True)
     ]
     for panel, verdict in zip(panels, atlas.verdicts.values(), strict=True):
         if verdict != COMPETENT:
             _hatch(panel, verdict)
     bar = figure.colorbar(images[-1], ax=panels, fraction=0.03 if columns > 1 else 0.06, aspect=30, pad=0.025)
-    ticks = scale_ticks(top)
-    bar.set_ticks(ticks, labels=[f"{tick:.4f}" for tick in ticks[:-1]] + [f"{top:.4f}" + "+" * clipped])
-    bar.ax.set_title("Heads Importance", fontsize=BASE, pad=8, loc="left")  # to the right, clear of the panels
+    ticks = scale_ticks(scale.top)
+    digits = 1 if measure.zero_to_one else 4
+    labels = [decimal(tick, digits) for tick in ticks]
+    bar.set_ticks(ticks, labels=[*labels[:-1], labels[-1] + "+" * scale.clipped])
+    bar.set_label(f"{scale.label[:1].upper()}{scale.label[1:]} by {method}")
     bar.outline.set_linewidth(0.6)
     return figure
 

@@ -1,4 +1,4 @@
-"""How importance is spread over depth: one curve a task."""
+"""How a map is spread over depth: one curve per task."""
 
 from __future__ import annotations
 
@@ -7,53 +7,53 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from headatlas.views.figures import parts, style
-from headatlas.views.figures.scale import tick_step
+from headatlas.patterns.layer_profile import centre_of_mass, layer_means, layer_shares
+from headatlas.patterns.maps import read_maps
+from headatlas.views.colours import BLUE, LINE, VERMILION
+from headatlas.views.figures import panels
+from headatlas.views.scale import tick_step
+from headatlas.wording import decimal
 
 if TYPE_CHECKING:
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
+
+HEADROOM = 2.2  # of the scale above the highest mean of a layer
 
 
 def draw_profiles(atlas: Atlas, method: str) -> Figure:
-    """One panel a task: the mean |importance| of the measured heads of every layer, every head as a dot, and the
-    centre of mass. All panels share their scale; heads above it are drawn at its edge."""
-    sizes = {task: np.abs(atlas.grid(task, method, seed=None)) for task in atlas.tasks_of(method)}
-    means = {task: _mean_of_layers(size) for task, size in sizes.items()}
-    highest = max(np.nanmax(mean, initial=0) for mean in means.values())
-    top = 2.2 * highest or 1.0
-    layers = atlas.shape[0]
-    figure, panels = parts.panels(len(sizes), height=1.75)
-    for place, (axes, (task, size)) in enumerate(zip(panels, sizes.items(), strict=True)):
-        depth = np.repeat(np.arange(layers), size.shape[1])
-        axes.scatter(depth, np.minimum(size.ravel(), top), s=3, color=style.LINE, linewidth=0, alpha=0.8, clip_on=False)
-        known = np.isfinite(means[task])
-        axes.fill_between(np.arange(layers)[known], means[task][known], color=style.BLUE, alpha=0.2, linewidth=0)
-        axes.plot(np.arange(layers)[known], means[task][known], color=style.BLUE, linewidth=1.3)
-        mass = np.nansum(size, axis=1)
-        if mass.sum() > 0:
-            centre = float(mass @ np.arange(layers) / mass.sum())
-            axes.axvline(centre, color=style.VERMILION, linewidth=1.0, linestyle=(0, (4, 2)))
-            note = f"centre of mass: layer {centre:.1f}"
-        else:
-            note = "no head differs from zero"
-        parts.entitle(axes, task, note)
-        axes.set_xlim(-0.5, layers - 0.5)
+    """One panel per task: the mean size of the measured heads of every layer, every head as a dot, and the centre of
+    mass. All panels share their scale; heads above it are drawn at its edge."""
+    info = atlas.info(method)
+    measure = info.measure(info.primary)
+    maps = read_maps(atlas, method, measure.name)
+    means = [layer_means(task_map, task_map.size) for task_map in maps]
+    top = HEADROOM * max(np.nanmax(mean, initial=0) for mean in means) or 1.0
+    layers = np.arange(atlas.shape[0])
+    figure, all_axes = panels.panels(len(maps), height=1.75)
+    for i, (axes, task_map, mean) in enumerate(zip(all_axes, maps, means, strict=True)):
+        axes.scatter(
+            task_map.layer, np.minimum(task_map.size, top), s=3, color=LINE, linewidth=0, alpha=0.8, clip_on=False
+        )
+        known = np.isfinite(mean)
+        axes.fill_between(layers[known], mean[known], color=BLUE, alpha=0.2, linewidth=0)
+        axes.plot(layers[known], mean[known], color=BLUE, linewidth=1.3)
+        note = "no head differs from zero"
+        if task_map.size.sum() > 0:
+            centre = float(centre_of_mass(layer_shares(task_map, task_map.size)))
+            axes.axvline(centre, color=VERMILION, linewidth=1.0, linestyle=(0, (4, 2)))
+            note = f"centre of mass: layer {decimal(centre, 1)}"
+        panels.entitle(axes, task_map.task, note)
+        axes.set_xlim(-0.5, len(layers) - 0.5)
         axes.set_ylim(0, top)
-        axes.set_xticks(range(0, layers, tick_step(layers)))
+        axes.set_xticks(range(0, len(layers), tick_step(len(layers))))
         axes.locator_params(axis="y", nbins=4)
-        if place % 4:
+        if i % 4:
             axes.tick_params(labelleft=False)
-    parts.label(figure, "Layer", f"|Importance| by {method}")
+    panels.label(figure, "Layer", f"Size of {measure.label} by {method}")
     handles = [
-        parts.key("mean of a layer", style.BLUE),
-        parts.key("a head (at the edge where it lies above)", style.LINE, linestyle="none", marker="o", markersize=2.5),
-        parts.key("centre of mass", style.VERMILION, linestyle=(0, (4, 2))),
+        panels.key("mean of a layer", BLUE),
+        panels.key("a head (at the edge where it lies above)", LINE, linestyle="none", marker="o", markersize=2.5),
+        panels.key("centre of mass", VERMILION, linestyle=(0, (4, 2))),
     ]
-    parts.legend(figure, handles, len(sizes))
+    panels.legend(figure, handles, len(maps))
     return figure
-
-
-def _mean_of_layers(size: np.ndarray) -> np.ndarray:
-    """NaN for a layer of which no head was measured."""
-    measured = np.isfinite(size).sum(axis=1)
-    return np.divide(np.nansum(size, axis=1), measured, out=np.full(len(size), np.nan), where=measured > 0)

@@ -6,82 +6,69 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from headatlas.errors import HeadAtlasError
 from headatlas.methods.gate.roles import OPEN, ROLES, always, at_least_once
-from headatlas.views.figures.scale import tick_step
-from headatlas.views.figures.style import UNMEASURED, settings
+from headatlas.views.colours import LINE, QUIET, ROLE_LIGHTS, SKY, UNMEASURED
+from headatlas.views.colours import ROLES as ROLE_COLOURS
+from headatlas.views.figures.style import BASE, SMALL, wrapped
+from headatlas.views.scale import tick_step
+from headatlas.wording import count
 
 if TYPE_CHECKING:
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
     from headatlas.stats import Array
 
-METHOD = "gate"
-COLOURS = {"facilitation": "#1b8a3e", "irrelevance": "#6b6b6b", "interference": "#c8281e", "random": "#9db4c8"}
-SHOWN = ("facilitation", "irrelevance", "interference")  # the order of panels
+Roles = Mapping[str, "Array"]  # each role as [seed, layer, head]
+
+COLOURS = {**ROLE_COLOURS, "random": SKY}  # the usual grey of random heads is that of irrelevance here
+PANELS = ("facilitation", "irrelevance", "interference")  # the order of panels
+BINS = np.linspace(0, 1, 11)
 
 
-def stacks(atlas: Atlas, method: str = METHOD) -> dict[str, dict[str, Array]]:
+def role_stacks(atlas: Atlas, method: str) -> dict[str, dict[str, Array]]:
     """For every task that was gated, each role as [seed, layer, head]."""
     scores = atlas.scores[(atlas.scores["method"] == method) & atlas.scores["measure"].isin(ROLES)]
-    if scores.empty:
-        raise HeadAtlasError(f"The atlas {atlas.path} has no gates. Map it with: headatlas map --method gate")
-    found: dict[str, dict[str, Array]] = {}
+    stacks: dict[str, dict[str, Array]] = {}
     for (task, role), rows in scores.groupby(["task", "measure"], sort=False):
-        seeds = {seed: place for place, seed in enumerate(sorted(rows["seed"].unique()))}
+        seeds = {seed: i for i, seed in enumerate(sorted(rows["seed"].unique()))}
         stack = np.full((len(seeds), *atlas.shape), np.nan)
         stack[rows["seed"].map(seeds), rows["layer"], rows["head"]] = rows["value"]
-        found.setdefault(task, {})[role] = stack
-    return found
+        stacks.setdefault(task, {})[role] = stack
+    return stacks
 
 
-def roles(atlas: Atlas, method: str | None = None) -> Figure:
+def draw_roles(atlas: Atlas, method: str) -> Figure:
     """Rows: tasks. Columns: Always (minimum over seeds) and Any (maximum over seeds), in colour as the key explains."""
-    return draw_roles(stacks(atlas, method or METHOD))
-
-
-def draw_roles(tasks: Mapping[str, Mapping[str, Array]]) -> Figure:
-    """The roles figure for stacks [seed, layer, head] of facilitation and interference."""
-    with rc_context(settings()):
-        joined = (("Always", always), ("Any", at_least_once))
-        shape = next(iter(tasks.values()))["facilitation"].shape[1:]
-        width, height = _panel_size(shape)
-        rows = len(tasks)
-        figure = Figure(figsize=(2 * (width + 0.6) + 2.3, rows * (height + 0.75)), layout="constrained")
-        places = figure.add_gridspec(rows, 3, width_ratios=[width, width, 1.55])
-        for row, (task, own) in enumerate(tasks.items()):
-            seeds = len(own["facilitation"])
-            for column, (name, join) in enumerate(joined):
-                axes = figure.add_subplot(places[row, column])
-                axes.imshow(
-                    role_colours(join(own["facilitation"]), join(own["interference"])),
-                    aspect="auto",
-                    interpolation="nearest",
-                )
-                _label(axes, shape)
-                axes.set_title(f"{task} ({name})", parse_math=False)
-            note = f"{seeds} seeds" if seeds > 1 else "1 seed"
-            axes.annotate(
-                note, (1, 0), (0, -24), "axes fraction", "offset points", ha="right", fontsize=7.5, color="#555"
-            )
-        _key(figure, figure.add_subplot(places[0, 2]))
-        return figure
+    tasks = role_stacks(atlas, method)
+    width, height = _panel_size(atlas.shape)
+    figure = Figure(figsize=(2 * (width + 0.6) + 2.3, len(tasks) * (height + 0.75)), layout="constrained")
+    grid = figure.add_gridspec(len(tasks), 3, width_ratios=[width, width, 1.55])
+    for row, (task, roles) in enumerate(tasks.items()):
+        for column, (name, join) in enumerate((("Always", always), ("Any", at_least_once))):
+            axes = figure.add_subplot(grid[row, column])
+            colours = role_colours(join(roles["facilitation"]), join(roles["interference"]))
+            axes.imshow(colours, aspect="auto", interpolation="nearest")
+            _label(axes, atlas.shape)
+            axes.set_title(f"{wrapped(task, width - 0.4, lines=1)} ({name})")
+        note = count(len(roles["facilitation"]), "seed")
+        axes.annotate(note, (1, 0), (0, -24), "axes fraction", "offset points", ha="right", fontsize=SMALL, color=QUIET)
+    _key(figure.add_subplot(grid[0, 2]))
+    return figure
 
 
 def role_colours(facilitation: Array, interference: Array) -> Array:
     """RGB [layer, head, 3]: green as strong as facilitation, red as interference, so that both give yellow."""
-    colours = np.stack([interference, facilitation, np.zeros_like(facilitation)], axis=-1)
-    colours = np.clip(colours, 0, 1)
+    lights = [np.array(to_rgb(ROLE_LIGHTS[role])) for role in ("facilitation", "interference")]
+    colours = np.clip(facilitation[..., None] * lights[0] + interference[..., None] * lights[1], 0, 1)
     colours[~np.isfinite(facilitation + interference)] = to_rgb(UNMEASURED)
     return colours
 
 
-def _key(figure: Figure, axes: Axes) -> None:
+def _key(axes: Axes) -> None:
     """All colours of the figure in one square."""
     across = np.tile(np.linspace(0, 1, 41), (41, 1))
     axes.imshow(role_colours(across, across.T), origin="lower", extent=(0, 1, 0, 1), interpolation="nearest")
@@ -89,81 +76,69 @@ def _key(figure: Figure, axes: Axes) -> None:
     axes.set_anchor("N")
     axes.set_xticks([0, 0.5, 1])
     axes.set_yticks([0, 0.5, 1])
-    axes.tick_params(labelsize=7.5)
+    axes.tick_params(labelsize=SMALL)
     axes.set_xlabel("Facilitation", color=COLOURS["facilitation"])
     axes.set_ylabel("Interference", color=COLOURS["interference"])
-    axes.set_title("How to read the colours", fontsize=9)
+    axes.set_title("How to read the colours", fontsize=BASE)
     for x, y, text, colour, side in (
         (0.04, 0.05, "neither", "white", "left"),
         (0.96, 0.05, "facilitating", "black", "right"),
         (0.04, 0.92, "interfering", "white", "left"),
         (0.96, 0.92, "both", "black", "right"),
     ):
-        axes.text(x, y, text, color=colour, fontsize=7.5, ha=side, va="center")
+        axes.text(x, y, text, color=colour, fontsize=SMALL, ha=side, va="center")
     explained = (
         "Brightness is strength.\n"
         "Always: the least over seeds,\nwhat every fit agrees on.\n"
         "Any: the most over seeds,\nwhat some fit uses; “both”\nis then in different seeds."
     )
-    axes.annotate(explained, (0, 0), (0, -38), "axes fraction", "offset points", va="top", fontsize=7.5, color="#333")
+    axes.annotate(explained, (0, 0), (0, -38), "axes fraction", "offset points", va="top", fontsize=SMALL, color=QUIET)
 
 
-def role_maps(atlas: Atlas, method: str | None = None) -> Figure:
-    """Three maps a task: facilitation, irrelevance, interference, each the mean over seeds."""
-    return draw_role_maps(stacks(atlas, method or METHOD))
+def draw_role_maps(atlas: Atlas, method: str) -> Figure:
+    """Three maps per task: facilitation, irrelevance, interference, each the mean over seeds."""
+    tasks = role_stacks(atlas, method)
+    width, height = _panel_size(atlas.shape)
+    figure = Figure(figsize=(3 * (width + 1.15), len(tasks) * (height + 0.9)), layout="constrained")
+    panels = figure.subplots(len(tasks), 3, squeeze=False)
+    images: dict[str, Any] = {}
+    for row, (task, roles) in zip(panels, tasks.items(), strict=True):
+        for axes, role in zip(row, PANELS, strict=True):
+            shades = LinearSegmentedColormap.from_list(role, ["white", COLOURS[role]]).with_extremes(bad=UNMEASURED)
+            images[role] = axes.imshow(
+                roles[role].mean(axis=0), cmap=shades, vmin=0, vmax=1, aspect="auto", interpolation="nearest"
+            )
+            _label(axes, atlas.shape)
+            axes.set_title(f"{wrapped(task, width)}\n{role}")
+    for column, role in enumerate(PANELS):
+        bar = figure.colorbar(images[role], ax=panels[:, column], fraction=0.05, aspect=30, pad=0.03)
+        bar.outline.set_linewidth(0.6)
+        bar.set_ticks([0, 0.5, 1])
+    return figure
 
 
-def draw_role_maps(tasks: Mapping[str, Mapping[str, Array]]) -> Figure:
-    """The three-panel maps for stacks [seed, layer, head] of the roles."""
-    with rc_context(settings()):
-        shape = next(iter(tasks.values()))["facilitation"].shape[1:]
-        width, height = _panel_size(shape)
-        figure = Figure(figsize=(3 * (width + 1.15), len(tasks) * (height + 0.9)), layout="constrained")
-        panels = figure.subplots(len(tasks), 3, squeeze=False)
-        images: dict[str, Any] = {}
-        for row, (task, own) in zip(panels, tasks.items(), strict=True):
-            for axes, role in zip(row, SHOWN, strict=True):
-                shades = LinearSegmentedColormap.from_list(role, ["white", COLOURS[role]]).with_extremes(bad=UNMEASURED)
-                images[role] = axes.imshow(
-                    own[role].mean(axis=0), cmap=shades, vmin=0, vmax=1, aspect="auto", interpolation="nearest"
-                )
-                _label(axes, shape)
-                axes.set_title(f"{task}\n{role}", parse_math=False)
-        for column, role in enumerate(SHOWN):
-            bar = figure.colorbar(images[role], ax=panels[:, column], fraction=0.05, aspect=30, pad=0.03)
-            bar.outline.set_linewidth(0.6)
-            bar.set_ticks([0, 0.5, 1])
-        return figure
-
-
-def role_distributions(atlas: Atlas, method: str | None = None) -> Figure:
-    """How the roles are distributed over heads: mostly decided (near 0 or 1), or not."""
-    return draw_role_distributions(stacks(atlas, method or METHOD))
-
-
-def draw_role_distributions(tasks: Mapping[str, Mapping[str, Array]]) -> Figure:
-    """One panel a task: the share of heads in each tenth of the scale, over all seeds."""
-    with rc_context(settings()):
-        columns = min(4, len(tasks))
-        rows = -(-len(tasks) // columns)
-        figure = Figure(figsize=(2.9 * columns + 0.3, 2.3 * rows + 0.5), layout="constrained")
-        panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
-        edges = np.linspace(0, 1, 11)
-        for axes, (task, own) in zip(panels, tasks.items(), strict=False):
-            for place, role in enumerate(SHOWN):
-                values = own[role][np.isfinite(own[role])]
-                shares = np.histogram(values, edges)[0] / max(1, values.size)
-                axes.bar(edges[:-1] + 0.02 + 0.03 * place, shares, 0.027, color=COLOURS[role])
-            axes.axvline(OPEN, color="#bbbbbb", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
-            axes.set_title(task, parse_math=False)
-            axes.set_xlabel("Score of a head")
-            axes.set_xlim(0, 1)
-            plain(axes)
-        for axes in panels[len(tasks) :]:
-            axes.remove()
-        panels[0].set_ylabel("Share of heads")
-        role_legend(figure, SHOWN)
-        return figure
+def draw_role_distributions(atlas: Atlas, method: str) -> Figure:
+    """One panel per task: the share of heads in each tenth of the scale, over all seeds; mostly decided, or not."""
+    tasks = role_stacks(atlas, method)
+    columns = min(4, len(tasks))
+    rows = -(-len(tasks) // columns)
+    figure = Figure(figsize=(2.9 * columns + 0.3, 2.3 * rows + 0.5), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    for axes, (task, roles) in zip(panels, tasks.items(), strict=False):
+        for i, role in enumerate(PANELS):
+            values = roles[role][np.isfinite(roles[role])]
+            shares = np.histogram(values, BINS)[0] / max(1, values.size)
+            axes.bar(BINS[:-1] + 0.02 + 0.03 * i, shares, 0.027, color=COLOURS[role])
+        axes.axvline(OPEN, color=LINE, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+        axes.set_title(wrapped(task, 2.6))
+        axes.set_xlabel("Score of a head")
+        axes.set_xlim(0, 1)
+        axes.spines[["top", "right"]].set_visible(False)
+    for axes in panels[len(tasks) :]:
+        axes.remove()
+    panels[0].set_ylabel("Share of heads")
+    role_legend(figure, PANELS)
+    return figure
 
 
 def _panel_size(shape: Sequence[int]) -> tuple[float, float]:
@@ -178,10 +153,6 @@ def _label(axes: Axes, shape: Sequence[int]) -> None:
     axes.set_yticks(range(0, layers, tick_step(layers)))
     axes.set_xlabel("Head")
     axes.set_ylabel("Layer")
-
-
-def plain(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def role_legend(figure: Figure, names: Sequence[str], labels: Mapping[str, str] | None = None) -> None:

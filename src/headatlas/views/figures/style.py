@@ -1,8 +1,7 @@
-"""What all figures share: fonts, sizes, colours, how names and numbers are printed, and how they are saved."""
+"""What all figures share: fonts, sizes, how names and numbers are printed, and how they are saved."""
 
 from __future__ import annotations
 
-import math
 import textwrap
 import unicodedata
 import warnings
@@ -16,16 +15,21 @@ from matplotlib.font_manager import get_font_names
 
 from headatlas.errors import UsageError
 from headatlas.files import atomic
+from headatlas.views.colours import UNMEASURED
+from headatlas.wording import fitting_digits, signed
 
 FORMATS = ("png", "svg", "pdf")
 SMALL, BASE, TITLE = 7.5, 9, 10  # points: numbers and remarks, axes, names of panels
-# Letters that DejaVu has not; the first of these that is installed lends them.
-LENDERS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans")
+# Fonts for letters that DejaVu lacks; the first of these that is installed is used.
+FALLBACK_FONTS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Source Han Sans",
+    "PingFang SC",
+    "Microsoft YaHei",
+    "Noto Sans",
+)
 
-# Okabe and Ito: told apart with any colour vision.
-VERMILION, BLUE, GREEN, PURPLE, ORANGE, SKY = "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"
-TOP, LOWEST, RANDOM = VERMILION, BLUE, "#5f5f5f"
-UNMEASURED, QUIET, LINE = "#d9d9d9", "#555555", "#9a9a9a"
 DAMAGE = colormaps["RdBu"].with_extremes(bad=UNMEASURED)  # below zero, what is lost, is red
 
 
@@ -33,7 +37,7 @@ DAMAGE = colormaps["RdBu"].with_extremes(bad=UNMEASURED)  # below zero, what is 
 def settings() -> dict[Any, Any]:
     installed = set(get_font_names())
     return {
-        "font.family": ["DejaVu Sans", *[name for name in LENDERS if name in installed][:1]],
+        "font.family": ["DejaVu Sans", *[name for name in FALLBACK_FONTS if name in installed][:1]],
         "font.size": BASE,
         "axes.titlesize": TITLE,
         "axes.labelsize": BASE,
@@ -56,7 +60,7 @@ def save(figure: Figure, path: Path) -> None:
         raise UsageError(f"Cannot write {path}: figures are written as {', '.join('.' + name for name in FORMATS)}.")
     dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     with atomic(path) as temporary, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # the empty box in its place says so
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # an empty box shows it
         figure.savefig(temporary, format=kind, dpi=200, bbox_inches="tight", metadata=dated)
 
 
@@ -65,17 +69,12 @@ def wrapped(name: str, inches: float, size: float = TITLE, lines: int = 2) -> st
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in name)
     letters = inches * 72 / (0.56 * size) * len(name) / max(len(name) + wide, 1)
     width = max(int(letters), 4)
-    found = textwrap.wrap(name, width)
-    if len(found) > lines:
-        found[lines - 1 :] = [found[lines - 1][: width - 1].rstrip() + "…"]
-    return "\n".join(found)
+    rows = textwrap.wrap(name, width)
+    if len(rows) > lines:
+        rows[lines - 1 :] = [rows[lines - 1][: width - 1].rstrip() + "…"]
+    return "\n".join(rows)
 
 
-def number(value: float, digits: int = 2, sign: bool = True) -> str:
-    """A number for print: a true minus, fewer decimals for large ones, a dash for none."""
-    if not math.isfinite(value):
-        return "–"
-    size = abs(value)
-    digits = digits if size < 10 else max(digits - 1, 0) if size < 100 else 0
-    rounded = round(value, digits) or 0.0  # no minus before zero
-    return f"{rounded:{'+' if sign and rounded else ''}.{digits}f}".replace("-", "−")
+def short_signed(value: float) -> str:
+    """A change for a cell of a figure, where space is short."""
+    return signed(value, fitting_digits(value))

@@ -12,13 +12,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headatlas import __version__
 from headatlas.errors import UsageError
 from headatlas.files import write_bytes
-from headatlas.views.page.data import describe
+from headatlas.views.page.data import describe_page
 
 if TYPE_CHECKING:
-    from headatlas.atlas.reading import Atlas
+    from headatlas.atlas.atlas import Atlas
     from headatlas.patterns import Finding
 
 # In the order in which they build on each other; together they are one script.
@@ -48,24 +47,13 @@ def render(
     """The page as text. `downloads` names the files of each atlas that a server offers beside it."""
     if not 1 <= len(atlases) <= MOST:
         raise UsageError(f"A page shows one atlas, or two side by side; {len(atlases)} were given.")
-    data: dict[str, Any] = {
-        "version": __version__,
-        "atlases": [
-            describe(
-                atlas,
-                findings[i] if i < len(findings) else (),
-                downloads[i] if i < len(downloads) else (),
-            )
-            for i, atlas in enumerate(atlases)
-        ],
-    }
-    names = " and ".join(dict.fromkeys(str(atlas.run["model"]["name"]) for atlas in atlases))
+    names = " and ".join(dict.fromkeys(atlas.run.model.name for atlas in atlases))
     parts = {
         "policy": policy(),
         "title": html.escape(f"{names} · headatlas"),
         "style": style(),
         "script": script(),
-        "data": as_json(data),
+        "data": as_json(describe_page(atlases, findings, downloads)),
     }
     # Split once: what is put in is never looked through for further marks.
     pieces = _asset("page.html").split("%%")

@@ -1,8 +1,6 @@
 // Small drawings shared by the sections: lines with bands, matrices, bars with intervals.
 
-const finite = (value) => value !== null && value !== undefined && Number.isFinite(value);
-
-/** Round places for the ticks of an axis. */
+/** Round numbers for the ticks of an axis. */
 function roundTicks(low, high, count = 4) {
   const rough = (high - low) / count || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -12,7 +10,7 @@ function roundTicks(low, high, count = 4) {
   return ticks;
 }
 
-/** Lines over x. A series is {name, kind, x, y, low, high}; its kind chooses its colour. `log` spaces x by ratios. */
+/** Lines over x. A series is {name, line, x, y, low, high}; `line` names its style. `log` spaces x by ratios. */
 function lineChart({ series, level = null, xLabel, yLabel, label, log = false, width = 300, height = 190, zero = false }) {
   const edge = { left: 46, right: 12, top: 10, bottom: 36 };
   const xs = series.flatMap((one) => one.x).filter(finite);
@@ -39,13 +37,13 @@ function lineChart({ series, level = null, xLabel, yLabel, label, log = false, w
   for (const one of series) {
     if (one.low?.some(finite)) {
       const band = [...zip(one, one.high), ...zip(one, one.low).reverse()].filter(([, y]) => finite(y));
-      svg.append(draw("path", { class: `band ${one.kind}`, d: `${path(band)}Z` }));
+      svg.append(draw("path", { class: `band ${one.line}`, d: `${path(band)}Z` }));
     }
   }
   for (const one of series) {
-    svg.append(draw("path", { class: `line ${one.kind}`, d: path(zip(one, one.y)) }, draw("title", {}, one.name)));
+    svg.append(draw("path", { class: `line ${one.line}`, d: path(zip(one, one.y)) }, draw("title", {}, one.name)));
     if (one.x.length > 12) continue;
-    one.x.forEach((x, i) => finite(one.y[i]) && svg.append(draw("circle", { class: `dot ${one.kind}`, cx: px(x), cy: py(one.y[i]), r: 2.6 },
+    one.x.forEach((x, i) => finite(one.y[i]) && svg.append(draw("circle", { class: `dot ${one.line}`, cx: px(x), cy: py(one.y[i]), r: 2.6 },
       draw("title", {}, `${one.name}, ${xLabel} ${x}: ${show(one.y[i])}${finite(one.low?.[i]) ? ` (${show(one.low[i], 3)} to ${show(one.high[i], 3)})` : ""}`))));
   }
   svg.append(draw("text", { class: "word", x: (edge.left + width - edge.right) / 2, y: height - 4, "text-anchor": "middle" }, xLabel));
@@ -63,21 +61,21 @@ function thinned(ticks, px) {
   });
 }
 
-function key(entries) {
-  return make("div", { class: "key" }, entries.map(([kind, text]) => make("span", {}, make("i", { class: kind }), text)));
+function lineKey(entries) {
+  return make("div", { class: "key" }, entries.map(([line, text]) => make("span", {}, make("i", { class: line }), text)));
 }
 
-const COLUMN = 94; // pixels a column needs: long words such as "Understanding" are not broken
+const COLUMN = 94; // pixels that a column needs so that long words such as "Understanding" are not broken
 
-/** A table whose cells are coloured by their numbers: {text, small, value, title, strong, sure} or null. */
-function matrix({ rows, columns, cell, corner = "", most = null, kind = "signed", label }) {
-  const cells = rows.map((row) => columns.map((column) => cell(row, column)));
+/** A table whose cells are coloured by their numbers: {text, small, value, title, outlined, sure} or null. */
+function matrix({ rows, columns, cells, corner = "", most = null, kind = "signed", label }) {
   const top = most ?? Math.max(...cells.flat().map((one) => (finite(one?.value) ? Math.abs(one.value) : 0)), 1e-9);
   const anchors = (kind === "signed" ? DIVERGING : AMOUNT)[theme()];
   const body = rows.map((row, r) => make("tr", {}, make("th", { scope: "row" }, row), cells[r].map((one) => {
     if (!one || !finite(one.value)) return make("td", { class: "empty" }, one?.text ?? "");
     const rgb = along(anchors, kind === "signed" ? one.value / top / 2 + 0.5 : one.value / top);
-    const td = make("td", { title: one.title, class: [one.strong && "strong", one.sure && "sure"].filter(Boolean).join(" ") || null }, make("span", {}, one.text), one.small ? make("small", {}, one.small) : null);
+    const td = make("td", { title: one.title, class: [one.outlined && "outlined", one.sure && "sure"].filter(Boolean).join(" ") || null },
+      make("span", {}, one.text), one.small ? make("small", {}, one.small) : null);
     td.style.background = css(rgb);
     td.style.color = ink(rgb);
     return td;
@@ -104,8 +102,8 @@ function bar(value, { low = null, high = null, mark = null, from = 0, to = 1, ki
 /** A section's heading with its one-sentence explanation, and a body for each atlas, side by side. */
 function section(id, title, note, body) {
   const bodies = ATLASES.map((atlas) => {
-    const made = body(atlas);
-    return PAIR ? make("div", { class: "half" }, make("h4", { class: "whose" }, atlas.label), made) : made;
+    const content = body(atlas);
+    return PAIR ? make("div", { class: "half" }, make("h4", { class: "whose" }, atlas.label), content) : content;
   });
   byId(id).replaceChildren(make("header", { class: "section-head" }, make("h2", {}, title), make("p", {}, note)),
     PAIR ? make("div", { class: "halves" }, bodies) : make("div", {}, bodies));

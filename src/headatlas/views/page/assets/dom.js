@@ -18,47 +18,45 @@ const draw = (tag, attributes = {}, ...children) =>
 const byId = (id) => document.getElementById(id);
 
 const minus = (text) => text.replace(/-/g, "−");
+const finite = (value) => value !== null && value !== undefined && Number.isFinite(value);
 
-/** Four significant digits, as plain as they can be. */
+/** A number with so many significant digits, as in the report; a dash where it is missing. */
 function show(value, digits = 4) {
-  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (!finite(value)) return "–";
   const size = Math.abs(value);
-  if (size !== 0 && size < 1e-4) return minus(value.toExponential(Math.max(0, digits - 2)));
+  if (size !== 0 && size < 1e-4) return minus(value.toExponential(digits - 1).replace(/\.?0*e/, "e"));
   if (size >= 10 ** digits) return minus(Math.round(value).toLocaleString("en"));
   return minus(String(Number(value.toPrecision(digits))));
 }
 
 /** A share as a whole percentage. */
-const percent = (value) => (value === null || value === undefined ? "–" : `${minus(String(Math.round(value * 100)))} %`);
+const percent = (value) => (finite(value) ? `${minus(String(Math.round(value * 100)))} %` : "–");
 
-/** A probability: exact down to 0.001. */
-function chance(value) {
-  if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  return value < 0.001 ? "< 0.001" : show(value, 2);
-}
+/** A p-value or q-value. */
+const pValue = (value) => show(value, 2);
 
-const signed = (value, digits = 3) => (value > 0 ? "+" : "") + show(value, digits);
 const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const spaced = (name) => name.replaceAll("_", " ");
 
 /** "a, b and c" */
 function listed(words) {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
-/** What a control is called, so that it is known again when it has been made anew. */
-const controlName = (node) => [node.closest("[role=group]")?.getAttribute("aria-label"), node.getAttribute("aria-label"), node.id, node.dataset.value, node.dataset.step].join("\n");
+/** What identifies a control after it has been drawn again. */
+const controlName = (node) => [node.closest("[role=group]")?.getAttribute("aria-label"), node.getAttribute("aria-label"),
+  node.id, node.dataset.value, node.dataset.step].join("\n");
 
-/** Draw parts of a node anew and give the focus back to the control that had it. */
+/** Redraw parts of a node and give the focus back to the control that had it. */
 function keepingFocus(node, redraw) {
   const active = document.activeElement;
   if (!node.contains(active)) return redraw();
   const name = controlName(active);
-  const alike = () => [...node.querySelectorAll("button, select, input")].filter((one) => controlName(one) === name);
-  const at = alike().indexOf(active);
+  const sameName = () => [...node.querySelectorAll("button, select, input")].filter((control) => controlName(control) === name);
+  const position = sameName().indexOf(active);
   redraw();
-  return alike()[at]?.focus({ preventScroll: true });
+  return sameName()[position]?.focus({ preventScroll: true });
 }
 
 /** Buttons of which one is pressed. */
@@ -76,19 +74,19 @@ function chooser(label, options, chosen, choose) {
     options.map(([value, text]) => make("option", { value, selected: value === chosen }, text)));
 }
 
-/** Run small pieces of work while nothing else is to be done; later pieces wait for earlier ones unless they are urgent. */
+/** Run small pieces of work while the browser is idle, in order, urgent ones first. */
 const idle = (() => {
   const queue = [];
-  let asked = false;
-  const ask = globalThis.requestIdleCallback ?? ((work) => setTimeout(() => work({ timeRemaining: () => 8 }), 16));
+  let requested = false;
+  const request = globalThis.requestIdleCallback ?? ((work) => setTimeout(() => work({ timeRemaining: () => 8 }), 16));
   const turn = (deadline) => {
-    asked = false;
+    requested = false;
     do queue.shift()?.(); while (queue.length && deadline.timeRemaining() > 4);
     if (queue.length) wake();
   };
   const wake = () => {
-    if (!asked) ask(turn, { timeout: 500 });
-    asked = true;
+    if (!requested) request(turn, { timeout: 500 });
+    requested = true;
   };
   return (work, urgent = false) => {
     if (urgent) queue.unshift(work);

@@ -19,16 +19,19 @@ function offer(blob, name) {
 
 function asCsv() {
   const field = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-  const number = (value) => (value === undefined || Number.isNaN(value) ? "" : String(Number(value.toPrecision(7))));
-  const single = seedsOf(state.method, state.measure).length < 2;
-  const lines = ["model,task,method,measure,seed,layer,head,value,low,high,q_value"];
+  const number = (value) => (finite(value) ? String(Number(value.toPrecision(7))) : "");
+  const lines = ["model,task,method,measure,seed,layer,head,value,low,high,q_value,rank"];
   for (const atlas of ATLASES) {
     for (const task of shownTasks()) {
       const map = chosenMap(atlas, task);
-      const measures = map?.second ? [["facilitation", map], ["interference", map.second]] : map ? [[state.measure, map]] : [];
-      for (const [measure, own] of measures) {
-        own.value.forEach((value, i) => Number.isNaN(value) || lines.push([field(atlas.label), field(task), state.method, measure, single ? seedsOf(state.method, measure)[0] : state.seed,
-          atlas.layerOf(i), i % atlas.heads, number(value), number(own.low?.[i]), number(own.high?.[i]), number(own.q?.[i])].join(",")));
+      if (!map) continue;
+      const ranking = atlas.ranking(task, state.method);
+      const seeds = atlas.seeds(state.method, state.measure);
+      const measures = map.second ? methodInfo(state.method).roles.map((role, n) => [role, n ? map.second : map]) : [[state.measure, map]];
+      for (const [measure, measureMap] of measures) {
+        measureMap.value.forEach((value, index) => Number.isNaN(value) || lines.push([field(atlas.label), field(task), state.method, measure,
+          seeds.length < 2 ? seeds[0] : state.seed, atlas.layerOf(index), index % atlas.heads, number(value), number(measureMap.low?.[index]),
+          number(measureMap.high?.[index]), number(measureMap.q?.[index]), ranking.rank(index) ?? ""].join(",")));
       }
     }
   }
@@ -40,31 +43,32 @@ function drawSheet(pen) {
   const tasks = shownTasks();
   const columns = PAIR ? 2 : Math.min(4, tasks.length);
   const large = state.view === "focus" ? 2 : 1;
-  const kind = kindOf();
+  const kind = colouring();
   const fills = colours(kind, theme());
   const plot = { width: 190 * large, height: smallHeight * large };
   const step = { x: plot.width + 62, y: plot.height + 66 };
   const items = tasks.flatMap((task) => ATLASES.map((atlas) => ({ task, atlas })));
   const size = { width: columns * step.x + 24, height: Math.ceil(items.length / columns) * step.y + 74 };
   pen.start(size, `#${SURFACE[theme()]}`);
-  pen.text(20, 26, `${listed(ATLASES.map((atlas) => atlas.label))}: ${state.measure} by ${state.method}`, { size: 14, weight: 600 });
+  pen.text(20, 26, `${listed(ATLASES.map((atlas) => atlas.label))}: ${spaced(state.measure)} by ${state.method}`, { size: 14, weight: 600 });
   items.forEach(({ task, atlas }, n) => {
     const left = 44 + (n % columns) * step.x;
     const top = 62 + Math.floor(n / columns) * step.y;
     const map = chosenMap(atlas, task);
+    const tickSteps = atlas.model.tick_step;
     pen.text(left, top - 8, PAIR ? `${task} · ${atlas.label}` : task, { size: 12, weight: 600 });
     const [w, h] = [plot.width / atlas.heads, plot.height / atlas.layers];
     if (map) {
       const scale = scaleOf(task);
       for (let i = 0; i < atlas.size; i++) {
-        pen.rect(left + (i % atlas.heads) * w, top + atlas.layerOf(i) * h, w, h, fills[code(map, i, kind, scale.top, state.fade)]);
+        pen.rect(left + (i % atlas.heads) * w, top + atlas.layerOf(i) * h, w, h, fills[colourCode(map, i, kind, scale.top, state.fade)]);
       }
     } else {
       pen.rect(left, top, plot.width, plot.height, fills[MISSING]);
-      pen.text(left + plot.width / 2, top + plot.height / 2, atlas.tasks.find((own) => own.name === task)?.verdict ?? "not mapped", { size: 11, anchor: "middle" });
+      pen.text(left + plot.width / 2, top + plot.height / 2, whyNoMap(atlas, task), { size: 11, anchor: "middle" });
     }
-    for (let i = 0; i < atlas.layers; i += tickStep(atlas.layers)) pen.text(left - 5, top + (i + 0.5) * h + 3, String(i), { size: 9, anchor: "end" });
-    for (let i = 0; i < atlas.heads; i += tickStep(atlas.heads)) pen.text(left + (i + 0.5) * w, top + plot.height + 12, String(i), { size: 9, anchor: "middle" });
+    for (let i = 0; i < atlas.layers; i += tickSteps.layers) pen.text(left - 5, top + (i + 0.5) * h + 3, String(i), { size: 9, anchor: "end" });
+    for (let i = 0; i < atlas.heads; i += tickSteps.heads) pen.text(left + (i + 0.5) * w, top + plot.height + 12, String(i), { size: 9, anchor: "middle" });
     pen.text(left + plot.width / 2, top + plot.height + 25, "Head", { size: 9, anchor: "middle" });
     pen.text(left - 30, top + plot.height / 2, "Layer", { size: 9, anchor: "middle", turned: true });
   });
@@ -74,23 +78,22 @@ function drawSheet(pen) {
 function drawKey(pen, size, kind, fills) {
   const top = size.height - 40;
   if (kind === "roles") {
-    Object.entries(ROLE_COLOURS).forEach(([name, colour], n) => {
-      pen.rect(44 + n * 110, top, 12, 12, `#${colour}`);
+    PAGE.role_colours.forEach(([name, colour], n) => {
+      pen.rect(44 + n * 110, top, 12, 12, colour);
       pen.text(62 + n * 110, top + 10, name, { size: 10 });
     });
     return;
   }
   const width = Math.min(320, size.width - 90);
   for (let i = 0; i < 64; i++) pen.rect(44 + (i * width) / 64, top, width / 64 + 0.5, 10, fills[Math.round((i / 63) * 255)]);
-  const own = state.scale === "own" && state.view === "grid" && !BOUNDED.has(state.measure);
-  const scale = own ? { top: 1 } : scaleOf(state.task);
-  const ticks = own ? [{ value: 0, text: "0" }, { value: 1, text: "own top" }] : scaleTicks(scale, kind);
-  for (const { value, text } of ticks) {
-    pen.text(44 + (kind === "signed" ? value / scale.top / 2 + 0.5 : value / scale.top) * width, top + 23, text, { size: 9, anchor: "middle" });
+  const { top: scaleEnd, ticks } = legendTicks(kind);
+  for (const [value, text] of ticks) {
+    pen.text(44 + (kind === "signed" ? value / scaleEnd / 2 + 0.5 : value / scaleEnd) * width, top + 23, text, { size: 9, anchor: "middle" });
   }
 }
 
 function asSvg() {
+  // eslint-disable-next-line no-control-regex -- XML may not hold them
   const clean = (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
     .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
   const out = [];

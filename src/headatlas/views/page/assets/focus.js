@@ -29,40 +29,34 @@ function drawFocus() {
   }
 }
 
-/** The sorted sizes, with the null's band where the method drew one. */
+/** The sorted sizes, with the band of the null where the method drew one. */
 function fallOff(atlas, map) {
   const sizes = [...map.sizes];
-  const own = (curve) => curve.method === state.method && curve.task === state.task && curve.metric === "curve";
-  const stored = state.measure === atlas.primary(state.method) ? atlas.diagnostics.curves.find(own) : null;
+  const isPrimary = state.measure === methodInfo(state.method).primary;
+  const band = isPrimary ? atlas.nulls.find((entry) => entry.method === state.method && entry.task === state.task) : null;
   const steps = sizes.map((_, n) => n).filter((n) => n < 60 || n % Math.ceil(sizes.length / 150) === 0);
-  const series = [{ name: "size", kind: "top", x: steps.map((n) => n + 1), y: steps.map((n) => sizes[n]) }];
-  if (stored?.low.some(finite)) {
-    series.unshift({ name: "null", kind: "random", x: stored.place, y: stored.place.map(() => null), low: stored.low, high: stored.high });
+  const series = [{ name: "size", line: "chosen-0", x: steps.map((n) => n + 1), y: steps.map((n) => sizes[n]) }];
+  if (band) {
+    series.unshift({ name: "null", line: "reference", x: band.rank, y: band.rank.map(() => null), low: band.null_low, high: band.null_high });
   }
-  const elbow = atlas.diagnostics.numbers.find((row) => row.metric === "elbow" && row.method === state.method && row.task === state.task);
-  const half = heldBy(map, 0.5);
-  const words = [`${plural(half, "head")} of ${sizes.length} hold half of the sum`,
-    elbow ? `elbow at ${show(elbow.value)}` : null, stored ? "grey: what shuffled labels give" : null].filter(Boolean);
-  return make("figure", {}, make("figcaption", {}, make("b", {}, "Sorted sizes"), make("span", {}, words.join(" · "))),
-    lineChart({ series, xLabel: "rank", yLabel: "", label: `Sorted sizes of ${state.task}: ${words.join(", ")}`, width: 420, height: 180, zero: true }));
-}
-
-/** How many of the strongest heads hold a share of the sum of sizes. */
-function heldBy(map, share) {
-  let sum = 0;
-  return map.sizes.findIndex((size) => (sum += size) >= share * map.mass * (1 - 1e-6)) + 1;
+  const words = [`${plural(map.summary.half, "head")} of ${map.summary.measured} hold half of the sum`,
+    finite(band?.elbow) ? `elbow at ${band.elbow}` : null, band ? "grey: what the null gives" : null].filter(Boolean);
+  return make("figure", {}, make("figcaption", {}, make("b", {}, "Sizes, sorted"), make("span", {}, words.join(" · "))),
+    lineChart({ series, xLabel: "heads by size", yLabel: "", label: `Sorted sizes of ${state.task}: ${words.join(", ")}`, width: 420, height: 180, zero: true }));
 }
 
 function strongest(atlas, map) {
-  const rows = map.strongest(Math.min(state.k, MOST_ROWS)).map((i, n) => make("tr", {
-    class: map.distinct(i) === false ? "faint" : null, "data-place": i,
-    onclick: (event) => select(atlas, [i], event.shiftKey, i),
-  }, make("td", {}, String(n + 1)), make("td", {}, make("button", { type: "button", class: "head" }, atlas.name(i))),
-  make("td", { class: "number" }, show(map.value[i])),
-  make("td", { class: "number" }, map.low ? `${show(map.low[i], 3)} to ${show(map.high[i], 3)}` : "–"),
-  make("td", { class: "number" }, map.q ? chance(map.q[i]) : "–")));
+  const first = atlas.ranking(state.task, state.method).first(Math.min(state.k, MOST_ROWS));
+  const rows = first.map((index, n) => make("tr", {
+    class: map.distinct(index) === false ? "faint" : null, "data-head": index,
+    onclick: (event) => select(atlas, [index], event.shiftKey, index),
+  }, make("td", {}, String(n + 1)), make("td", {}, make("button", { type: "button", class: "head" }, atlas.name(index))),
+  make("td", { class: "number" }, show(map.value[index])),
+  make("td", { class: "number" }, map.low ? `${show(map.low[index], 3)} to ${show(map.high[index], 3)}` : "–"),
+  make("td", { class: "number" }, map.q ? pValue(map.q[index]) : "–")));
+  const heads = ["rank", "head", spaced(plainMeasure(state.method, state.measure)), map.spread ?? "interval", "q"];
   return make("figure", {}, make("figcaption", {}, make("b", {}, `Strongest ${rows.length}`),
-    make("span", {}, map.spread ? `with the ${map.spread}` : "no error known")),
-  make("table", { class: "plain" }, make("thead", {}, make("tr", {}, ["", "head", state.measure === ROLES ? "facilitation" : state.measure, map.spread ?? "interval", "q"]
-    .map((word, n) => make("th", { class: n > 1 ? "number" : null }, word.replaceAll("_", " "))))), make("tbody", {}, rows)));
+    make("span", {}, `${rankingRule()}${map.spread ? "" : "; no error is known"}`)),
+  make("table", { class: "plain" }, make("thead", {}, make("tr", {}, heads.map((word, n) => make("th", { class: n > 1 ? "number" : null }, word)))),
+    make("tbody", {}, rows)));
 }

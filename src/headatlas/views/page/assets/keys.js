@@ -5,13 +5,13 @@ const SHORTCUTS = [
   ["Shift + arrows", "move and select", null],
   ["Enter", "select the head, or take it out of the selection", null],
   ["f", "one task large, or all tasks", () => change({ view: state.view === "focus" ? "grid" : "focus" })],
-  ["[", "the task before", () => step("task", tasksOf(state.method), -1)],
-  ["]", "the next task", () => step("task", tasksOf(state.method), 1)],
-  ["m", "the next method", () => step("method", METHODS, 1)],
-  ["n", "the next measure", () => step("measure", measuresOf(state.method), 1)],
-  ["a", "the next of mean, Always, Any and the seeds", nextSeed],
-  ["g", "size or sign", () => change({ sign: state.sign === "signed" ? "magnitude" : "signed" })],
-  ["s", "shared or own colour scale", () => change({ scale: state.scale === "own" ? "shared" : "own" })],
+  ["[", "the task before", () => advance("task", tasksOf(state.method), -1)],
+  ["]", "the next task", () => advance("task", tasksOf(state.method), 1)],
+  ["m", "the next method", () => advance("method", METHODS, 1)],
+  ["n", "the next measure", () => advance("measure", measuresOf(state.method), 1)],
+  ["a", "the next of mean, Always, Any and the seeds", () => advance("seed", seedViews(), 1)],
+  ["g", "size or sign", () => change({ sign: state.sign === "signed" ? "size" : "signed" })],
+  ["s", "one colour scale for all tasks, or one for each", () => change({ scale: state.scale === "task" ? "shared" : "task" })],
   ["q", "fade heads that are not distinguishable from zero", () => change({ fade: !state.fade })],
   ["x", "select the strongest heads of the task", () => pickTop()],
   ["+", "one head more", () => pickTop({ k: state.k + 1 })],
@@ -22,15 +22,11 @@ const SHORTCUTS = [
   ["?", "this list", () => byId("keys").showModal()],
 ];
 
-function step(name, options, by) {
+function advance(name, options, by) {
   const at = options.indexOf(state[name]);
   const next = options[(at + by + options.length) % options.length];
-  change(name === "method" ? { method: next, measure: measuresOf(next).includes(state.measure) ? state.measure : null } : { [name]: next });
-}
-
-function nextSeed() {
-  const seeds = seedsOf(state.method, state.measure);
-  if (seeds.length > 1) step("seed", ["mean", "always", "any", ...seeds.map(String)], 1);
+  if (name === "method") changeMethod(next);
+  else change({ [name]: next });
 }
 
 function switchTheme() {
@@ -39,8 +35,8 @@ function switchTheme() {
 
 /** The panel that the keyboard is in: the focused one, else that of the task. */
 function panelInFocus() {
-  const own = panelFor(document.activeElement);
-  if (own?.shape === "map") return own;
+  const focused = panelFor(document.activeElement);
+  if (focused?.shape === "map") return focused;
   const panels = (state.view === "focus" ? focusPanels : sheet).filter((panel) => panel.task === state.task && panel.map);
   return panels.find((panel) => panel.atlas.index === state.atlas) ?? panels[0];
 }
@@ -55,16 +51,17 @@ function move(panel, key, extend) {
   const head = Math.min(atlas.heads - 1, Math.max(0, (at % atlas.heads) + right));
   const cell = layer * atlas.heads + head;
   if (extend) {
-    const kept = state.group === atlas.group ? state.selected : [];
-    change({ selected: new Set([...kept, at, cell]), group: atlas.group, cell, atlas: atlas.index, task: panel.task });
+    const before = state.group === atlas.group ? state.selected : [];
+    change({ selected: new Set([...before, at, cell]), group: atlas.group, cell, atlas: atlas.index, task: panel.task });
   } else change({ cell, atlas: atlas.index, task: panel.task });
   panel.svg.focus({ preventScroll: true });
   const away = panel.box(cell);
   if (away.top < 130 || away.bottom > innerHeight - 20) scrollBy(0, away.top - innerHeight / 2);
   const box = panel.box(cell);
   showTip(panel, cell, box.right, box.bottom);
-  panel.cells[cell].setAttribute("aria-label", spoken(atlas, panel.task, panel.map, cell));
-  byId("live").textContent = `${panel.task}: ${spoken(atlas, panel.task, panel.map, cell)}`;
+  const words = spoken(atlas, panel.map, cell, panel.ranking);
+  panel.cells[cell].setAttribute("aria-label", words);
+  byId("live").textContent = `${panel.task}: ${words}`;
 }
 
 function onKey(event) {
@@ -79,9 +76,9 @@ function onKey(event) {
     hideTip();
     change(state.selected.size || state.cell !== null ? { selected: new Set(), cell: null } : { view: "grid" });
   } else {
-    const found = SHORTCUTS.find(([key, , act]) => act && key === event.key);
-    if (!found) return;
-    found[2]();
+    const shortcut = SHORTCUTS.find(([key, , act]) => act && key === event.key);
+    if (!shortcut) return;
+    shortcut[2]();
   }
   event.preventDefault();
 }

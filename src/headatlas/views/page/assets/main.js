@@ -69,7 +69,7 @@ function fromPaper() {
   usePaper(false);
 }
 
-/** Only a dark page has to be drawn anew for paper. */
+/** Only a dark page has to be drawn again for paper. */
 function usePaper(used) {
   onPaper = used;
   if (document.documentElement.dataset.theme !== theme()) announce("theme");
@@ -102,12 +102,12 @@ onChange((changed) => {
   if (changed.has("theme")) later(drawAgreement);
 });
 
-/** Make the usual maps of all methods while nobody waits, so that switching to them is quick. */
+/** Decode the usual maps of all methods while nobody waits, so that switching to them is quick. */
 function warm() {
   for (const atlas of ATLASES) {
     for (const { name, primary } of atlas.methods) {
-      const measures = atlas.measures(name).includes(ROLES) ? [primary, ROLES] : [primary];
-      for (const task of MAPPED) for (const measure of measures) idle(() => atlas.map(task, name, measure, "mean")?.sizes);
+      const measure = atlas.measures(name).includes(ROLES) ? ROLES : primary;
+      for (const task of MAPPED) idle(() => atlas.map(task, name, measure, "mean") && atlas.ranking(task, name));
     }
   }
 }
@@ -116,6 +116,7 @@ function start() {
   const asked = readAddress();
   Object.assign(state, asked);
   settle();
+  for (const [role, colour] of Object.entries(PAGE.line_colours)) document.documentElement.style.setProperty(`--${role}`, colour);
   drawTheme();
   drawTop();
   drawHeadline();

@@ -5,7 +5,7 @@ const sheet = []; // every small panel, in the order of the tasks
 const BUSY = 40000; // with more cells than this, maps out of sight are made when scrolled to
 const watcher = new IntersectionObserver((entries) => {
   for (const entry of entries) {
-    const panel = Panel.of.get(entry.target);
+    const panel = Panel.byElement.get(entry.target);
     panel.seen = entry.isIntersecting;
     if (panel.seen && panel.stale) panel.update();
   }
@@ -13,12 +13,12 @@ const watcher = new IntersectionObserver((entries) => {
 
 function buildGrid() {
   for (const task of TASKS) {
-    const own = ATLASES.map((atlas) => new Panel(atlas, task));
-    sheet.push(...own);
+    const taskPanels = ATLASES.map((atlas) => new Panel(atlas, task));
+    sheet.push(...taskPanels);
     if (PAIR) {
       const name = make("button", { type: "button", class: "name", title: `Look at ${task} alone (f)` }, task);
-      grid.append(make("section", { class: "pair", "data-task": task }, make("h3", {}, name), own.map((panel) => panel.element)));
-    } else grid.append(own[0].element);
+      grid.append(make("section", { class: "pair", "data-task": task }, make("h3", {}, name), taskPanels.map((panel) => panel.element)));
+    } else grid.append(taskPanels[0].element);
   }
   grid.style.setProperty("--columns", PAIR ? 2 : Math.min(4, TASKS.length));
   const edge = innerHeight + 250;
@@ -46,31 +46,30 @@ function repaint(all = false) {
 }
 
 const livePanels = () => [...sheet, ...focusPanels];
-const panelFor = (node) => Panel.of.get(node.closest?.(".map"));
+const panelFor = (node) => Panel.byElement.get(node.closest?.(".map"));
 
 function drawToolbar() {
   const measures = measuresOf(state.method);
   const seeds = seedsOf(state.method, state.measure);
-  const words = (name) => name.replaceAll("_", " ");
-  const bounded = BOUNDED.has(state.measure);
+  const bounded = isBounded();
   const tools = [
-    ["Method", METHODS.length > 1 ? segmented("Method", METHODS.map((name) => [name, words(name)]), state.method,
-      (method) => change({ method, measure: measuresOf(method).includes(state.measure) ? state.measure : null }))
-      : make("b", { class: "only" }, words(METHODS[0]))],
-    measures.length > 1 && ["Measure", chooser("Measure", measures.map((name) => [name, words(name)]), state.measure,
-      (measure) => change({ measure }))],
+    ["Method", METHODS.length > 1 ? segmented("Method", METHODS.map((name) => [name, methodInfo(name).title, methodInfo(name).meaning]), state.method, changeMethod)
+      : make("b", { class: "only" }, methodInfo(METHODS[0]).title)],
+    measures.length > 1 && ["Measure", chooser("Measure", measures.map((name) => [name, spaced(name)]), state.measure, (measure) => change({ measure }))],
     seeds.length > 1 && ["Seeds", (seeds.length > 5 ? chooser : segmented)("Seeds", [["mean", "mean", "the mean over seeds"],
-      ["always", "Always", "the least over seeds: what every seed agrees on"],
-      ["any", "Any", "the most over seeds: what some seed found"],
+      ["always", "Always", "what every seed agrees on: the value nearest to zero"],
+      ["any", "Any", "what some seed says: the value farthest from zero"],
       ...seeds.map((seed) => [String(seed), String(seed), `seed ${seed} alone`])], state.seed, (seed) => change({ seed }))],
-    !bounded && ["Colour", segmented("Colour", [["magnitude", "size", "how much, whatever the sign"],
-      ["signed", "sign", "which way: helping or hurting"]], state.sign, (sign) => change({ sign }))],
+    !bounded && ["Colour", segmented("Colour", [["size", "size", "how much, whatever the sign (g)"],
+      ["signed", "sign", "above or below zero (g)"]], state.sign, (sign) => change({ sign }))],
     !bounded && ["Scale", segmented("Scale", [["shared", "shared", "one colour scale for all tasks (s)"],
-      ["own", "own", "a colour scale for each task (s)"]], state.scale, (scale) => change({ scale }))],
+      ["task", "per task", "one colour scale for each task (s)"]], state.scale, (scale) => change({ scale }))],
     ["", fadeToggle()],
   ];
   byId("toolbar").replaceChildren(...tools.filter(Boolean).map(([name, tool]) =>
     make("div", { class: "tool", "data-tool": name.toLowerCase() }, name ? make("span", { class: "tool-name" }, name) : null, tool)));
+  const { title, meaning } = methodInfo(state.method);
+  byId("meaning").replaceChildren(make("b", {}, title), ` ${meaning}`);
 }
 
 function fadeToggle() {
@@ -78,20 +77,9 @@ function fadeToggle() {
   return make("button", {
     type: "button", class: "toggle", "aria-pressed": String(state.fade && tested), disabled: !tested, id: "fade",
     title: tested ? `Fade heads that are not distinguishable from zero: q of ${LEVEL} or more (q)`
-      : "These maps carry no q-values", onclick: () => change({ fade: !state.fade }),
+      : "No q-values: the method gives none, or several seeds are shown as one", onclick: () => change({ fade: !state.fade }),
   }, make("i", { "aria-hidden": "true" }), `fade q ≥ ${LEVEL}`);
 }
-
-const MEANINGS = {
-  importance: "how much the head matters, as this method measures it",
-  alone: "what the head tells on its own",
-  facilitation: "how much the task needs the head",
-  interference: "how much the head is in the task's way",
-  irrelevance: "how little the head matters either way",
-  gate_plus: "the gate when heads are kept where possible",
-  gate_minus: "the gate when heads are dropped where possible",
-  [ROLES]: "green helps, orange is in the way, yellow both, black neither",
-};
 
 function drawSave() {
   byId("save").replaceChildren(make("span", { class: "tool-name" }, "Save"), make("span", { class: "segmented" },
@@ -100,59 +88,69 @@ function drawSave() {
     }, kind))));
 }
 
+/** What a large value of the chosen measure means. */
+function measureMeaning() {
+  const measures = state.measure === ROLES ? methodInfo(state.method).roles : [state.measure];
+  return measures.filter((name) => measureInfo(state.method, name).meaning)
+    .map((name) => ` Large ${spaced(name)}: ${measureInfo(state.method, name).meaning}.`).join("");
+}
+
 function drawMapsHead() {
-  const title = state.view === "focus" ? state.task : "What each head is for";
-  byId("maps-title").textContent = title;
+  byId("maps-title").textContent = state.view === "focus" ? state.task : "What each head is for";
   const seeds = seedsOf(state.method, state.measure);
-  const seed = seeds.length > 1 ? `, ${SEED_WORDS[state.seed] ?? `seed ${state.seed}`}` : "";
-  const meaning = MEANINGS[state.measure] ? ` (${MEANINGS[state.measure]})` : "";
-  byId("maps-note").textContent = `${state.measure.replaceAll("_", " ")} by ${state.method}${seed}${meaning}`;
+  const seed = seeds.length > 1 ? `, ${SEED_VIEWS[state.seed] ?? `seed ${state.seed}`}` : "";
+  byId("maps-note").textContent = `${spaced(state.measure)} by ${state.method}${seed}.${measureMeaning()}`;
 }
 
 /** What colours outside the scale mean, where there are any. */
 function legendNotes() {
   const maps = ATLASES.flatMap((atlas) => MAPPED.map((task) => chosenMap(atlas, task))).filter(Boolean);
-  const partial = maps.some((map) => map.count < map.value.length);
+  const partial = maps.some((map) => map.summary.measured < map.value.length);
   const faded = state.fade && maps.some((map) => map.q);
   const chip = (colour, text) => {
     const mark = make("i");
     mark.style.background = colour;
     return make("span", {}, mark, text);
   };
-  return make("span", { class: "chips" }, faded ? chip(colours(kindOf(), theme())[CODES + 20], `q ≥ ${LEVEL}`) : null,
+  return make("span", { class: "chips" }, faded ? chip(colours(colouring(), theme())[CODES + 20], `q ≥ ${LEVEL}`) : null,
     partial ? chip(UNMEASURED[theme()], "not measured") : null);
+}
+
+/** Ticks of the colour scale as [value, text]; of scales per task only that they differ. */
+function legendTicks(kind) {
+  const perTask = state.scale === "task" && state.view === "grid" && !isBounded();
+  if (perTask) return { top: 1, ticks: [kind === "signed" ? [-1, "−top"] : [0, "0"], [1, "top of each map"]] };
+  const scale = scaleOf(state.task);
+  return { top: scale.top, ticks: kind === "signed" ? scale.signed : scale.sizes };
 }
 
 function drawLegend() {
   const legend = byId("legend");
-  const kind = kindOf();
+  const kind = colouring();
   legend.classList.toggle("wide", kind === "roles");
   if (kind === "roles") {
-    legend.setAttribute("aria-label", "Green facilitating, orange interfering, yellow both, black neither");
-    legend.replaceChildren(make("div", { class: "chips" }, Object.entries(ROLE_COLOURS).map(([name, colour]) => {
+    legend.setAttribute("aria-label", `Colours: ${PAGE.role_colours.map(([name]) => name).join(", ")}`);
+    legend.replaceChildren(make("div", { class: "chips" }, PAGE.role_colours.map(([name, colour]) => {
       const chip = make("i");
-      chip.style.background = `#${colour}`;
+      chip.style.background = colour;
       return make("span", {}, chip, name);
     })));
     return;
   }
-  const own = state.scale === "own" && state.view === "grid" && !BOUNDED.has(state.measure);
-  const scale = own ? null : scaleOf(state.task);
-  const ticks = own ? [{ value: kind === "signed" ? -1 : 0, text: kind === "signed" ? "−top" : "0" }, { value: 1, text: "each map’s own top" }]
-    : scaleTicks(scale, kind);
-  const top = own ? 1 : scale.top;
-  const bar = make("div", { class: "ramp" });
+  const { top, ticks } = legendTicks(kind);
+  const ramp = make("div", { class: "ramp" });
   const fills = colours(kind, theme());
-  bar.style.background = `linear-gradient(90deg, ${Array.from({ length: 17 }, (_, i) => fills[Math.round((i / 16) * 255)]).join(",")})`;
-  const marks = ticks.map(({ value, text }) => {
+  ramp.style.background = `linear-gradient(90deg, ${Array.from({ length: 17 }, (_, i) => fills[Math.round((i / 16) * 255)]).join(",")})`;
+  const marks = ticks.map(([value, text]) => {
     const mark = make("span", {}, text);
     mark.style.left = `${(kind === "signed" ? value / top / 2 + 0.5 : value / top) * 100}%`;
     return mark;
   });
   marks[0].className = "first";
   marks.at(-1).className = "last";
-  legend.setAttribute("aria-label", `Colour scale of ${state.measure}: ${ticks.map((tick) => tick.text).join(", ")}`);
-  const word = state.measure === "importance" ? "Heads Importance" : state.measure.replaceAll("_", " ");
-  legend.replaceChildren(make("div", { class: "legend-title" }, make("span", {}, word), legendNotes()),
-    bar, make("div", { class: "ramp-ticks" }, marks));
+  const { label } = measureInfo(state.method, state.measure);
+  const title = kind === "size" && !isBounded() ? `size of ${label}` : label;
+  legend.setAttribute("aria-label", `Colour scale of ${title}: ${ticks.map(([, text]) => text).join(", ")}`);
+  legend.replaceChildren(make("div", { class: "legend-title" }, make("span", {}, title), legendNotes()),
+    ramp, make("div", { class: "ramp-ticks" }, marks));
 }

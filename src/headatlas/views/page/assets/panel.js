@@ -1,13 +1,7 @@
-// One map: an element a head, layer 0 on top, with the profile of its layers beside it.
+// One map: one element per head, layer 0 on top, with the profile of its layers beside it.
 
 const SPACED = 1200; // with more cells than this there is no room for gaps between them
-let panels = 0;
-
-function tickStep(count) {
-  if (count <= 6) return 1;
-  if (count <= 10) return count < 8 ? 2 : 3;
-  return count <= 48 ? 6 : 6 * Math.ceil(count / 48);
-}
+let panelCount = 0;
 
 /** Tall enough to tell layers apart, low enough for two rows of maps on a screen. */
 const mostLayers = Math.max(...ATLASES.map((atlas) => atlas.layers));
@@ -16,7 +10,7 @@ const largeHeight = Math.min(620, Math.max(380, mostLayers * 17));
 
 class Panel {
   constructor(atlas, task, large = false) {
-    Object.assign(this, { atlas, task, large, number: panels++, built: false, seen: false, stale: true, shape: "", marks: {} });
+    Object.assign(this, { atlas, task, large, number: panelCount++, built: false, seen: false, stale: true, shape: "", marks: {} });
     this.title = make("button", { type: "button", class: "name" });
     this.note = make("span", { class: "note" });
     this.frame = make("div", { class: "frame" });
@@ -24,17 +18,18 @@ class Panel {
       class: "profile", viewBox: `0 0 1 ${atlas.layers}`, preserveAspectRatio: "none", "aria-hidden": "true",
     });
     const plot = make("div", { class: "plot" },
-      this.axis("y", atlas.layers, "Layer"), this.frame, this.profile, this.axis("x", atlas.heads, "Head"), this.note);
+      this.axis("y", "layers", "Layer"), this.frame, this.profile, this.axis("x", "heads", "Head"), this.note);
     this.element = make("article", { class: large ? "map large" : "map", "data-atlas": atlas.index },
       make("header", {}, make("h3", {}, this.title)), plot);
     plot.style.setProperty("--height", `${large ? largeHeight : smallHeight}px`);
-    Panel.of.set(this.element, this);
+    Panel.byElement.set(this.element, this);
     this.rename();
   }
 
-  axis(side, count, word) {
+  axis(side, counted, word) {
     const ticks = [];
-    for (let i = 0; i < count; i += tickStep(count)) {
+    const count = this.atlas[counted];
+    for (let i = 0; i < count; i += this.atlas.model.tick_step[counted]) {
       const tick = make("span", {}, String(i));
       tick.style[side === "y" ? "top" : "left"] = `${((i + 0.5) / count) * 100}%`;
       ticks.push(tick);
@@ -55,7 +50,11 @@ class Panel {
     return chosenMap(this.atlas, this.task);
   }
 
-  /** Many cells are coloured as the pixels of a picture below them: painting thousands of elements anew is slow. */
+  get ranking() {
+    return this.atlas.ranking(this.task, state.method);
+  }
+
+  /** Many cells are coloured as the pixels of a picture below them: repainting thousands of elements is slow. */
   get dense() {
     return this.atlas.size > SPACED;
   }
@@ -96,27 +95,27 @@ class Panel {
   paint(map, kind, top) {
     const fills = colours(kind, theme());
     if (this.dense) {
-      const own = pixelColours(fills);
+      const pixelValues = pixelColours(fills);
       const picture = new ImageData(this.atlas.heads, this.atlas.layers);
       const bytes = new Uint32Array(picture.data.buffer);
-      for (let i = 0; i < bytes.length; i++) bytes[i] = own[code(map, i, kind, top, state.fade)];
+      for (let i = 0; i < bytes.length; i++) bytes[i] = pixelValues[colourCode(map, i, kind, top, state.fade)];
       this.canvas.getContext("2d").putImageData(picture, 0, 0);
       return;
     }
     const fresh = fills !== this.fills;
     this.fills = fills;
     for (let i = 0; i < this.cells.length; i++) {
-      const found = code(map, i, kind, top, state.fade);
-      if (!fresh && this.codes[i] === found) continue;
-      this.codes[i] = found;
-      this.cells[i].setAttribute("fill", fills[found]);
+      const cellCode = colourCode(map, i, kind, top, state.fade);
+      if (!fresh && this.codes[i] === cellCode) continue;
+      this.codes[i] = cellCode;
+      this.cells[i].setAttribute("fill", fills[cellCode]);
     }
   }
 
-  mark(name, places) {
+  mark(name, indices) {
     const heads = this.atlas.heads;
-    const path = places.map((i) => `M${i % heads} ${Math.floor(i / heads)}h1v1h-1z`).join("");
-    if (this.marks[name] === path) return; // a changed outline makes the browser lay out all cells anew
+    const path = indices.map((i) => `M${i % heads} ${Math.floor(i / heads)}h1v1h-1z`).join("");
+    if (this.marks[name] === path) return; // a changed outline makes the browser lay out all cells again
     this.marks[name] = path;
     for (const node of this.svg.querySelectorAll(`.${name}`)) node.setAttribute("d", path);
   }
@@ -125,13 +124,13 @@ class Panel {
   update() {
     this.stale = false;
     const map = this.map;
-    if (!map) return this.say();
+    if (!map) return this.explain();
     if (!this.built) this.build();
     if (this.shape !== "map") {
       this.frame.replaceChildren(...[this.canvas, this.svg].filter(Boolean));
       this.shape = "map";
     }
-    const kind = kindOf();
+    const kind = colouring();
     const scale = scaleOf(this.task);
     this.paint(map, kind, scale.top);
     this.drawProfile(map, kind);
@@ -142,7 +141,7 @@ class Panel {
   }
 
   /** Where there is no map, say why. */
-  say() {
+  explain() {
     this.shape = "none";
     this.frame.replaceChildren(make("div", { class: "none" }, make("span", {}, whyNoMap(this.atlas, this.task))));
     this.profile.replaceChildren();
@@ -150,25 +149,25 @@ class Panel {
   }
 
   describe(map, scale) {
-    const tested = map.q !== null;
-    const found = tested ? map.found : 0;
-    const own = state.scale === "own" && !BOUNDED.has(state.measure) ? `top ${scaleTicks(scale).at(-1).text}` : "";
-    const measured = map.count < this.atlas.size ? `${map.count} measured` : "";
-    this.note.textContent = [own, measured, tested ? `${found} ≠ 0` : ""].filter(Boolean).join(" · ");
-    this.note.title = tested ? `${plural(found, "head")} with q below ${LEVEL}` : "";
+    const tested = map.distinctCount !== null;
+    const top = state.scale === "task" && !isBounded() ? `top ${scale.sizes.at(-1)[1]}` : "";
+    const { measured } = map.summary;
+    this.note.textContent = [top, measured < this.atlas.size ? `${measured} measured` : "", tested ? `${map.distinctCount} ≠ 0` : ""]
+      .filter(Boolean).join(" · ");
+    this.note.title = tested ? `${plural(map.distinctCount, "head")} with q below ${LEVEL}` : "";
     this.svg.setAttribute("aria-label", `${this.task}, ${this.atlas.label}: ${this.atlas.layers} layers by ` +
       `${this.atlas.heads} heads. Arrow keys move, Enter selects.`);
   }
 
-  /** The mean size of each layer's heads, as bars; gates show what helps and what hurts. */
+  /** The mean size of each layer's heads, as bars; of roles one bar each. */
   drawProfile(map, kind) {
-    const bars = kind === "roles" ? [["helps", layerMeans(map, this.atlas)], ["hurts", layerMeans(map.second, this.atlas)]]
-      : [["", layerMeans(map, this.atlas)]];
-    const most = Math.max(...bars.flatMap(([, means]) => means)) || 1;
+    const bars = kind === "roles" ? [["first-role", map], ["second-role", map.second]] : [["", map]];
+    const most = Math.max(...bars.flatMap(([, barMap]) => [...barMap.layerMeans])) || 1;
     const thick = 0.76 / bars.length;
-    this.profile.replaceChildren(...bars.map(([name, means], n) => draw("path", {
+    this.profile.replaceChildren(...bars.map(([name, barMap], n) => draw("path", {
       class: `bar ${name}`,
-      d: means.map((mean, layer) => `M0 ${(layer + 0.12 + n * thick).toFixed(3)}h${(mean / most).toFixed(4)}v${thick}H0z`).join(""),
+      d: Array.from(barMap.layerMeans, (mean, layer) =>
+        `M0 ${(layer + 0.12 + n * thick).toFixed(3)}h${(mean / most).toFixed(4)}v${thick}H0z`).join(""),
     })));
   }
 
@@ -188,8 +187,8 @@ class Panel {
     const map = this.map;
     if (!this.cells || !map || this.labelled === map) return;
     this.labelled = map;
-    map.rankAll();
-    this.cells.forEach((cell, i) => cell.setAttribute("aria-label", spoken(this.atlas, this.task, map, i)));
+    const { ranking } = this;
+    this.cells.forEach((cell, i) => cell.setAttribute("aria-label", spoken(this.atlas, map, i, ranking)));
   }
 
   /** Where a head is on the screen. */
@@ -207,44 +206,39 @@ class Panel {
       inside((x - box.left) / box.width, this.atlas.heads);
   }
 }
-Panel.of = new WeakMap();
+Panel.byElement = new WeakMap();
 
 function whyNoMap(atlas, name) {
-  const task = atlas.tasks.find((own) => own.name === name);
+  const task = atlas.tasks.find((known) => known.name === name);
   if (!task) return "not in this suite";
   return task.mapped ? `not measured by ${state.method}` : task.verdict ?? "not mapped";
 }
 
-function layerMeans(map, atlas) {
-  return Array.from({ length: atlas.layers }, (_, layer) => {
-    const own = map.value.subarray(layer * atlas.heads, (layer + 1) * atlas.heads).filter((value) => !Number.isNaN(value));
-    return own.length ? own.reduce((sum, value) => sum + Math.abs(value), 0) / own.length : 0;
-  });
-}
-
-function roleName(helps, hurts) {
-  if (helps >= 0.5 && hurts >= 0.5) return "both";
-  return helps >= 0.5 ? "facilitating" : hurts >= 0.5 ? "interfering" : "neither";
+/** Which role a head has, from its two numbers. */
+function roleName(first, second) {
+  const [neither, onlyFirst, onlySecond, both] = PAGE.role_colours.map(([name]) => name);
+  const [hasFirst, hasSecond] = [first > PAGE.open, second > PAGE.open];
+  return hasFirst && hasSecond ? both : hasFirst ? onlyFirst : hasSecond ? onlySecond : neither;
 }
 
 /** What is known of a head in a map, as pairs of a word and a text. */
-function facts(atlas, map, i) {
-  const value = map.value[i];
+function facts(map, index, ranking) {
+  const value = map.value[index];
   if (Number.isNaN(value)) return [["", "not measured"]];
   const rows = [];
   if (map.second) {
-    rows.push(["facilitation", show(value)], ["interference", show(map.second.value[i])],
-      ["role", roleName(value, map.second.value[i])]);
-  } else rows.push([state.measure, show(value)]);
-  if (map.spread && !Number.isNaN(map.low[i])) rows.push([map.spread, `${show(map.low[i], 3)} to ${show(map.high[i], 3)}`]);
-  if (map.q && !Number.isNaN(map.q[i])) {
-    rows.push(["q", `${chance(map.q[i])}${map.distinct(i) ? "" : ", not distinguishable from zero"}`]);
+    const [first, second] = methodInfo(state.method).roles;
+    rows.push([first, show(value)], [second, show(map.second.value[index])], ["role", roleName(value, map.second.value[index])]);
+  } else rows.push([spaced(state.measure), show(value)]);
+  if (map.spread && !Number.isNaN(map.low[index])) rows.push([map.spread, `${show(map.low[index], 3)} to ${show(map.high[index], 3)}`]);
+  if (map.q && !Number.isNaN(map.q[index])) {
+    rows.push(["q", `${pValue(map.q[index])}${map.distinct(index) ? "" : ", not distinguishable from zero"}`]);
   }
-  rows.push(["rank", `${map.rank(i)} of ${map.count}`]);
+  if (ranking?.rank(index)) rows.push(["rank", `${ranking.rank(index)} of ${ranking.measured}`]);
   return rows;
 }
 
-function spoken(atlas, task, map, i) {
-  const rest = facts(atlas, map, i).map(([word, text]) => `${word} ${text}`.trim()).join(", ");
-  return `layer ${atlas.layerOf(i)} head ${i % atlas.heads}, ${rest}`;
+function spoken(atlas, map, index, ranking) {
+  const rest = facts(map, index, ranking).map(([word, text]) => `${word} ${text}`.trim()).join(", ");
+  return `layer ${atlas.layerOf(index)} head ${index % atlas.heads}, ${rest}`;
 }

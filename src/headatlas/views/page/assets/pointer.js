@@ -3,13 +3,14 @@
 const tip = byId("tip");
 let drag = null;
 
-function showTip(panel, i, x, y) {
+function showTip(panel, index, x, y) {
   const map = panel.map;
   if (!map) return hideTip();
-  const rows = facts(panel.atlas, map, i).map(([word, text]) =>
+  const rows = facts(map, index, panel.ranking).map(([word, text]) =>
     make("div", { "data-fact": word.split(" ")[0] || "none" }, make("span", {}, word), make("b", {}, text)));
-  tip.replaceChildren(make("header", {}, make("strong", {}, panel.atlas.name(i)),
-    make("span", {}, PAIR ? `${panel.task} · ${panel.atlas.label}` : panel.task)), ...rows);
+  tip.replaceChildren(make("header", {}, make("strong", {}, panel.atlas.name(index)),
+    make("span", {}, PAIR ? `${panel.task} · ${panel.atlas.label}` : panel.task)), ...rows,
+    make("footer", {}, `ranked by ${state.method}: ${rankingRule()}`));
   tip.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = tip;
   const left = x + 16 + width > innerWidth ? x - width - 14 : x + 16;
@@ -23,22 +24,22 @@ function hideTip() {
 }
 
 /** All heads of the box between two heads. */
-function box(atlas, from, to) {
+function headsBetween(atlas, from, to) {
   const [top, bottom] = [atlas.layerOf(from), atlas.layerOf(to)].sort((a, b) => a - b);
   const [left, right] = [from % atlas.heads, to % atlas.heads].sort((a, b) => a - b);
-  const places = [];
+  const indices = [];
   for (let layer = top; layer <= bottom; layer++) {
-    for (let head = left; head <= right; head++) places.push(layer * atlas.heads + head);
+    for (let head = left; head <= right; head++) indices.push(layer * atlas.heads + head);
   }
-  return places;
+  return indices;
 }
 
 /** Select heads of an atlas: instead of, in addition to, or, for one that is already chosen, out of the selection. */
-function select(atlas, places, add = false, cell = state.cell) {
-  const kept = add && state.group === atlas.group ? new Set(state.selected) : new Set();
-  if (add && places.length === 1 && kept.has(places[0])) kept.delete(places[0]);
-  else places.forEach((place) => kept.add(place));
-  change({ selected: kept, group: atlas.group, atlas: atlas.index, cell });
+function select(atlas, indices, add = false, cell = state.cell) {
+  const selected = add && state.group === atlas.group ? new Set(state.selected) : new Set();
+  if (add && indices.length === 1 && selected.has(indices[0])) selected.delete(indices[0]);
+  else indices.forEach((index) => selected.add(index));
+  change({ selected, group: atlas.group, atlas: atlas.index, cell });
 }
 
 function onMap(event) {
@@ -57,7 +58,7 @@ function listenToPointer() {
     if (drag) {
       const to = drag.panel.at(event.clientX, event.clientY);
       if (to !== drag.from) drag.moved = true;
-      if (drag.moved) drag.panel.mark("drag", box(drag.panel.atlas, drag.from, to));
+      if (drag.moved) drag.panel.mark("drag", headsBetween(drag.panel.atlas, drag.from, to));
       showTip(drag.panel, to, event.clientX, event.clientY);
       return;
     }
@@ -81,7 +82,7 @@ function listenToPointer() {
     const to = panel.at(event.clientX, event.clientY);
     const add = event.shiftKey || event.ctrlKey || event.metaKey;
     change({ task: panel.task });
-    select(panel.atlas, moved ? box(panel.atlas, from, to) : [from], add, to);
+    select(panel.atlas, moved ? headsBetween(panel.atlas, from, to) : [from], add, to);
   });
   addEventListener("scroll", hideTip, { passive: true });
   main.addEventListener("click", (event) => {

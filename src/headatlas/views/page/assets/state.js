@@ -1,43 +1,22 @@
 // What is being looked at. It lives in the address, so that any view can be linked to.
 
 const state = {
-  view: "grid", task: null, method: null, measure: null, seed: null, scale: "shared", sign: "magnitude", fade: false,
+  view: "grid", task: null, method: null, measure: null, seed: null, scale: "shared", sign: "size", fade: false,
   theme: "auto", section: null, k: 10, group: 0, selected: new Set(), cell: null, atlas: 0,
 };
 const listeners = [];
 const onChange = (listener) => listeners.push(listener);
 const announce = (...changed) => listeners.forEach((listener) => listener(new Set(changed)));
 
-const methodsWith = (method) => ATLASES.filter((atlas) => atlas.methods.some((known) => known.name === method));
-const measuresOf = (method) => [...new Set(methodsWith(method).flatMap((atlas) => atlas.measures(method)))];
-const seedsOf = (method, measure) =>
-  [...new Set(methodsWith(method).flatMap((atlas) => atlas.seeds(method, measure)))].sort((a, b) => a - b);
-
-/** The tasks that the method has a map of. */
-const tasksOf = (method) => MAPPED.filter((task) => ATLASES.some((atlas) => atlas.measured(task, method)));
-
-/** The last method that measures importance of every head; else the first there is. */
-function usualMethod() {
-  const atlas = ATLASES[0];
-  const whole = atlas.methods.filter(({ name, primary }) => primary === "importance" && atlas.maps
-    .filter((map) => map.method === name && map.measure === primary).slice(0, 1)
-    .every((map) => !decode(map.value).some(Number.isNaN)));
-  return (whole.at(-1) ?? atlas.methods[0]).name;
-}
-
 /** Replace what does not exist by what does. */
 function settle() {
-  if (!METHODS.includes(state.method)) state.method = usualMethod();
+  if (!METHODS.includes(state.method)) state.method = ATLASES[0].default_method;
   const measures = measuresOf(state.method);
-  if (!measures.includes(state.measure)) {
-    state.measure = measures.includes(ROLES) ? ROLES : methodsWith(state.method)[0].primary(state.method);
-  }
-  const seeds = seedsOf(state.method, state.measure);
-  const choices = seeds.length > 1 ? ["mean", "always", "any", ...seeds.map(String)] : ["mean"];
-  if (!choices.includes(state.seed)) state.seed = "mean";
+  if (!measures.includes(state.measure)) state.measure = measures.includes(ROLES) ? ROLES : methodInfo(state.method).primary;
+  if (!seedViews().includes(state.seed)) state.seed = "mean";
   if (!TASKS.includes(state.task)) state.task = MAPPED[0] ?? TASKS[0];
   for (const [name, words] of Object.entries({
-    view: ["grid", "focus"], scale: ["shared", "own"], sign: ["magnitude", "signed"], theme: ["auto", "light", "dark"],
+    view: ["grid", "focus"], scale: ["shared", "task"], sign: ["size", "signed"], theme: ["auto", "light", "dark"],
   })) {
     if (!words.includes(state[name])) state[name] = words[0];
   }
@@ -45,6 +24,12 @@ function settle() {
   if (state.view === "grid" && !tasks.includes(state.task)) state.task = tasks[0] ?? state.task;
   const most = Math.max(...ATLASES.map((atlas) => atlas.size));
   state.k = Math.min(Math.max(1, Math.round(state.k) || 10), most);
+}
+
+/** The ways to look at the seeds of the chosen maps. */
+function seedViews() {
+  const seeds = seedsOf(state.method, state.measure);
+  return seeds.length > 1 ? [...Object.keys(SEED_VIEWS), ...seeds.map(String)] : ["mean"];
 }
 
 /** Change the view; listeners hear which names changed. */
@@ -58,12 +43,17 @@ function change(patch) {
   announce(...changed);
 }
 
-const selectedNames = () => [...state.selected].sort((a, b) => a - b).map((i) => ATLASES[state.group].name(i));
+/** Another method, with the same measure where it has that too. */
+const changeMethod = (method) => change({ method, measure: measuresOf(method).includes(state.measure) ? state.measure : null });
+
+const selectedNames = () => [...state.selected].sort((a, b) => a - b).map((index) => ATLASES[state.group].name(index));
+
+const IN_ADDRESS = ["view", "task", "method", "measure", "seed", "scale", "sign", "theme", "k"];
 
 function writeAddress() {
   const words = new URLSearchParams();
-  for (const name of ["view", "task", "method", "measure", "seed", "scale", "sign", "theme", "k"]) {
-    if (state[name] !== usual[name]) words.set(name, state[name]);
+  for (const name of IN_ADDRESS) {
+    if (state[name] !== initial[name]) words.set(name, state[name]);
   }
   if (state.view === "focus") words.set("task", state.task);
   if (state.fade) words.set("fade", "1");
@@ -77,37 +67,37 @@ function writeAddress() {
 
 function readAddress() {
   const words = new URLSearchParams(location.hash.slice(1));
-  const section = SECTIONS.map(([id]) => id).find((id) => words.has(id)) ?? null;
-  const found = { ...usual, section, fade: words.get("fade") === "1" };
-  for (const name of ["view", "task", "method", "measure", "seed", "scale", "sign", "theme", "k"]) {
-    if (words.has(name)) found[name] = name === "k" ? +words.get(name) : words.get(name);
+  const sectionId = SECTIONS.map(([id]) => id).find((id) => words.has(id)) ?? null;
+  const asked = { ...initial, section: sectionId, fade: words.get("fade") === "1" };
+  for (const name of IN_ADDRESS) {
+    if (words.has(name)) asked[name] = name === "k" ? +words.get(name) : words.get(name);
   }
-  if (words.has("method") && !words.has("measure")) found.measure = null;
-  found.atlas = ATLASES[+words.get("atlas")] ? +words.get("atlas") : 0;
-  found.group = ATLASES[+words.get("group")] ? +words.get("group") : 0;
-  const places = (words.get("heads") ?? "").split(",").map((name) => ATLASES[found.group].place(name));
-  found.selected = new Set(places.filter((place) => place !== null));
-  found.cell = ATLASES[found.atlas].place(words.get("cell") ?? "");
-  return found;
+  if (words.has("method") && !words.has("measure")) asked.measure = null;
+  asked.atlas = ATLASES[+words.get("atlas")] ? +words.get("atlas") : 0;
+  asked.group = ATLASES[+words.get("group")] ? +words.get("group") : 0;
+  const indices = (words.get("heads") ?? "").split(",").map((name) => ATLASES[asked.group].indexOf(name));
+  asked.selected = new Set(indices.filter((index) => index !== null));
+  asked.cell = ATLASES[asked.atlas].indexOf(words.get("cell") ?? "");
+  return asked;
 }
 
 settle();
-const usual = { ...state };
+const initial = { ...state };
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 let onPaper = false; // paper is light
 const theme = () => (onPaper ? "light" : state.theme === "auto" ? (prefersDark.matches ? "dark" : "light") : state.theme);
 
+/** Whether the values lie between 0 and 1 by what they are. */
+const isBounded = () => state.measure === ROLES || measureInfo(state.method, state.measure).zero_to_one;
 /** How the chosen maps are coloured: roles, signed or by size. */
-const kindOf = () => (state.measure === ROLES ? "roles" : BOUNDED.has(state.measure) ? "magnitude" : state.sign);
+const colouring = () => (state.measure === ROLES ? "roles" : isBounded() ? "size" : state.sign);
 const chosenMap = (atlas, task) => atlas.map(task, state.method, state.measure, state.seed);
+/** The rule by which the chosen method ranks heads, in words. */
+const rankingRule = () => methodInfo(state.method).ranking;
 
-const scales = new Map();
+/** The colour scale of a task's map: one for all tasks, or its own. */
 function scaleOf(task) {
-  if (BOUNDED.has(state.measure)) return { top: 1, clipped: false };
-  const key = [state.method, state.measure, state.seed, state.scale === "own" ? task : ""].join("\u0001");
-  if (!scales.has(key)) {
-    const tasks = state.scale === "own" ? [task] : MAPPED;
-    scales.set(key, scaleTop(ATLASES.flatMap((atlas) => tasks.map((own) => chosenMap(atlas, own))).filter(Boolean)));
-  }
-  return scales.get(key);
+  const views = PAGE.table[state.method][plainMeasure(state.method, state.measure)];
+  const { shared, tasks } = views[state.seed];
+  return PAGE.scales[state.scale === "task" ? tasks[task] ?? shared : shared];
 }

@@ -1,0 +1,81 @@
+"""A number over the count of heads: what a task loses as heads are taken, by choice and at random."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from headatlas.stats import LEVEL
+from headatlas.views.colours import LOWEST, ORANGE, PURPLE, RANDOM, SKY, TOP
+from headatlas.views.figures import panels
+from headatlas.views.metrics import metric
+from headatlas.views.rows import Outcome, by_task, draws, only
+from headatlas.wording import p_value
+
+Look = tuple[str, str]  # colour, marker
+CHOSEN_LOOKS: tuple[Look, ...] = ((TOP, "o"), (PURPLE, "D"), (ORANGE, "^"))
+OTHER_LOOKS: tuple[Look, ...] = ((LOWEST, "s"), (SKY, "v"))
+
+
+def draw_curve(outcome: Outcome) -> Figure:
+    """One panel per task: the change of the headline metric against the number of heads; filled where p < 0.05."""
+    return _draw(outcome, outcome.test.headline)
+
+
+def draw_accuracy_curve(outcome: Outcome) -> Figure:
+    """The same for accuracy. The p-value is that of log-probability, so there is none here."""
+    return _draw(outcome, "accuracy")
+
+
+def _draw(outcome: Outcome, name: str) -> Figure:
+    test, reference = outcome.test, outcome.test.reference
+    rows = only(outcome.curve, metric=name)
+    rows = rows[rows["k"] > 0]  # the axis is logarithmic
+    compared = outcome.differences[outcome.differences["p_value"].notna() & (outcome.differences["metric"] == name)]
+    looks = _looks(outcome.chosen, CHOSEN_LOOKS) | _looks(outcome.others, OTHER_LOOKS)
+    tasks = list(by_task(rows))
+    counts, every, usual = panels.task_counts(rows)
+    figure, all_axes = panels.panels(len(tasks))
+    for axes, (task, task_rows) in zip(all_axes, tasks, strict=True):
+        p_values = only(compared, task=task, control=test.chosen[0]).set_index("k")["p_value"].sort_index()
+        _panel(axes, task_rows, p_values, outcome, looks)
+        panels.head_counts(axes, every, counts[task], usual)
+        verb = test.axis.removeprefix("heads ")
+        note = f"p = {p_value(p_values.iloc[-1])} with {p_values.index[-1]:.0f} {verb}" if len(p_values) else ""
+        panels.entitle(axes, task, note)
+    panels.label(figure, panels.ranked_by(outcome), metric(name).change)
+    handles: list[Artist] = [
+        panels.key(_legend(control, test.chosen[0], reference, len(compared) > 0), colour, marker=marker)
+        for control, (colour, marker) in looks.items()
+    ]
+    if reference:
+        handles.append(panels.band(f"{reference}, same layers: mean and 95 % of draws", RANDOM, line=True))
+    panels.legend(figure, handles, len(tasks))
+    return figure
+
+
+def _looks(controls: list[str], looks: tuple[Look, ...]) -> dict[str, Look]:
+    return {control: looks[i % len(looks)] for i, control in enumerate(controls)}
+
+
+def _legend(control: str, first: str, reference: str | None, has_p: bool) -> str:
+    return f"{control} (filled: p < {LEVEL:g} among {reference})" if control == first and has_p else control
+
+
+def _panel(axes: Axes, rows: pd.DataFrame, p_values: pd.Series, outcome: Outcome, looks: dict[str, Look]) -> None:
+    first, reference = outcome.test.chosen[0], outcome.test.reference
+    panels.zero_line(axes)
+    if reference:
+        panels.spread(axes, draws(only(rows, control=reference), "change"), reference)
+    for control, (colour, marker) in reversed(looks.items()):
+        line = only(rows, control=control).sort_values("k")
+        panels.whiskers(axes, line["k"], line["change_low"], line["change_high"], colour)
+        axes.plot(
+            line["k"], line["change"], marker=marker, color=colour, markersize=3.5, linewidth=1.3, label=control,
+            markerfacecolor="white" if control == first and len(p_values) else colour,
+        )  # fmt: skip
+    sure = only(rows, control=first)
+    sure = sure[sure["k"].map(p_values).lt(LEVEL)]
+    axes.plot(sure["k"], sure["change"], "o", color=TOP, markersize=3.5, label="sure")

@@ -1,0 +1,33 @@
+"""Notes: what is worth saying about one method beside its maps, in words and tables.
+
+This is the one place where views know a method by name. A note is a function of an atlas in a module of its own, with
+one line here; terminal and report show whatever it returns. Everything else that views say about a method comes from
+its declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from headatlas.registry import Registry
+from headatlas.views.notes.note import Note
+
+if TYPE_CHECKING:
+    from headatlas.atlas.atlas import Atlas
+
+__all__ = ["NOTES", "Note", "method_notes"]
+
+NOTES: Registry[Callable[[Atlas], Note | None]] = Registry(
+    "note of a method",
+    {
+        "probe": "headatlas.views.notes.probe:accuracy_note",
+        "gate": "headatlas.views.notes.gate:circuits_note",
+    },
+)
+
+
+def method_notes(atlas: Atlas) -> list[Note]:
+    """The notes of all methods of an atlas that have one."""
+    notes = [NOTES[info.name](atlas) for info in atlas.run.methods if info.name in NOTES]
+    return [note for note in notes if note is not None]

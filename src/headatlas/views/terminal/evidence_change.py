@@ -1,0 +1,39 @@
+"""One change per task: what an intervention gains on the task, and what it costs on neutral text."""
+
+from __future__ import annotations
+
+import pandas as pd
+from rich.table import Table
+from rich.text import Text
+
+from headatlas.views.metrics import metric
+from headatlas.views.rows import NEUTRAL, Outcome, only, single
+from headatlas.views.terminal.console import plain_table
+from headatlas.wording import interval, signed
+
+
+def change_table(outcome: Outcome) -> Table | None:
+    """The tasks that the first control was applied to; what others do is in figure, report and page."""
+    if not outcome.chosen or not outcome.metrics:
+        return None
+    control = outcome.chosen[0]
+    rows = only(outcome.levels, control=control)
+    neutral = only(rows, eval_task=NEUTRAL)
+    rows = rows[rows["task"] == rows["eval_task"]]
+    first, *others = outcome.metrics
+    columns = ["task", f"{control}\nfactor", f"gain in\n{metric(first).short}", "95 % interval"]
+    columns += [f"gain in\n{metric(name).short}" for name in others]
+    shared = [name for name in ("logprob", first) if name in set(neutral["metric"])][:1]
+    columns += [f"{NEUTRAL.lower()}\n{metric(name).short}" for name in shared]
+    table = plain_table(columns)
+    for (task, factor), task_rows in rows.groupby(["task", "factor"], sort=False, dropna=False):
+        headline = only(task_rows, metric=first)
+        cells: list[Text | str] = [Text(task), "" if pd.isna(factor) else f"{factor:g}"]
+        cells.append(signed(single(headline, "change")))
+        cells.append(interval(single(headline, "change_low"), single(headline, "change_high"), sign=True))
+        cells += [signed(single(task_rows, "change", metric=name)) for name in others]
+        is_same = neutral["factor"].isna() if pd.isna(factor) else neutral["factor"] == factor
+        cost = neutral[is_same & (neutral["task"] == task)]
+        cells += [signed(single(cost, "change", metric=name)) for name in shared]
+        table.add_row(*cells)
+    return table

@@ -15,13 +15,47 @@ from headatlas.stats import (
 )
 
 
-def test_one_example_per_group_is_the_ordinary_t_test():
-    effects = np.random.default_rng(0).normal(0.3, 1, size=(20, 4))
+def test_symmetric_effects_give_the_ordinary_t_test():
+    half = np.random.default_rng(0).normal(0, 1, size=(10, 4))
+    effects = 0.3 + np.concatenate([half, -half])  # no skewness
     summary = summarise(effects, [str(i) for i in range(20)])
     expected = scipy_stats.ttest_1samp(effects, 0)
-    np.testing.assert_allclose(summary.p_value, expected.pvalue)
+    np.testing.assert_allclose(summary.p_value, expected.pvalue, rtol=1e-6)
+    interval = expected.confidence_interval()
+    np.testing.assert_allclose(summary.low, interval.low, rtol=1e-6)
+    np.testing.assert_allclose(summary.high, interval.high, rtol=1e-6)
     np.testing.assert_allclose(summary.stderr, effects.std(0, ddof=1) / np.sqrt(20))
     assert summary.groups == 20
+
+
+def test_skewed_effects_reach_further_on_their_long_side_and_never_less_than_students():
+    effects = np.random.default_rng(0).exponential(size=(15, 200))
+    summary = summarise(effects, [str(i) for i in range(15)])
+    student = scipy_stats.ttest_1samp(effects, 0)
+    interval = student.confidence_interval()
+    assert (summary.p_value >= student.pvalue - 1e-12).all()
+    assert (summary.low <= interval.low + 1e-12).all() and (summary.high >= interval.high - 1e-12).all()
+    assert np.median(summary.high - interval.high) > 0.05, "the mean may lie far above a sample without large values"
+    excludes_zero = (summary.low > 0) | (summary.high < 0)
+    assert (excludes_zero == (summary.p_value < 0.05)).all(), "interval and p-value are the same statement"
+
+
+@pytest.mark.parametrize("groups", [6, 8, 12, 20, 40])
+@pytest.mark.parametrize(
+    ("kind", "least"), [("normal", 0.935), ("exponential", 0.93), ("heavy-tailed", 0.935), ("lognormal", 0.91)]
+)
+def test_intervals_cover_for_few_groups_and_skewed_or_heavy_tailed_effects(kind, least, groups):
+    rng = np.random.default_rng(groups)
+    size = (groups, 6000)
+    effects, truth = {
+        "normal": (rng.normal(size=size), 0.0),
+        "exponential": (rng.exponential(size=size), 1.0),
+        "heavy-tailed": (rng.standard_t(3, size=size), 0.0),
+        "lognormal": (np.exp(rng.normal(0, 0.8, size=size)), np.exp(0.32)),
+    }[kind]
+    summary = summarise(effects, [str(i) for i in range(groups)])
+    covered = ((summary.low <= truth) & (truth <= summary.high)).mean()
+    assert least <= covered <= 0.98
 
 
 def test_copies_of_an_example_in_its_group_add_no_certainty():

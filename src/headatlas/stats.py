@@ -51,7 +51,7 @@ def estimate(mean: Array, stderr: Array, df: Array, groups: int, skewness: Array
     mean, stderr = np.asarray(mean, dtype=float), np.asarray(stderr, dtype=float)
     df = np.where(np.asarray(df) > 0, df, np.nan)
     gamma = np.nan_to_num(np.broadcast_to(skewness, mean.shape))
-    t = np.divide(mean, stderr, out=np.where(mean == 0, 0.0, np.inf * np.sign(mean)), where=stderr > 0)
+    t = np.divide(mean, stderr, out=np.where(mean == 0, 0.0, np.copysign(np.inf, mean)), where=stderr > 0)
     p = 2 * stats.t.sf(np.abs(t), df)
     finite = np.where(np.isfinite(t), t, 0.0)
     corrected = 2 * stats.t.sf(np.abs(_symmetric(finite, gamma)), df)

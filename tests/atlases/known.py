@@ -1,7 +1,7 @@
 """Atlas folders with known maps."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,7 @@ from headatlas.atlas.run_record import (
 )
 from headatlas.evidence import TESTS
 from headatlas.methods import METHODS
-from headatlas.stats import Summary, summarise
+from headatlas.stats import Summary, estimate, summarise
 from headatlas.workflows.presets import TEST_PRESETS
 
 SETTINGS_KEY = "5e771465"  # of the one set of settings that made-up tests were run with
@@ -188,5 +188,10 @@ def _head_map(known: Known) -> HeadMap:
     columns = [known.value, *(missing if column is None else column for column in (known.stderr, known.p))]
     value, stderr, p = (column[is_measured] for column in columns)
     return HeadMap(
-        known.method, known.measure, known.task, known.seed, tuple(heads), Summary(value, stderr, p, known.groups)
+        known.method, known.measure, known.task, known.seed, tuple(heads), _summary(value, stderr, p, known.groups)
     )
+
+
+def _summary(value: np.ndarray, stderr: np.ndarray, p: np.ndarray, groups: int) -> Summary:
+    """Student's interval around a value; p as given."""
+    return replace(estimate(value, stderr, np.full(len(value), groups - 1.0), groups), p_value=p)

@@ -1,46 +1,40 @@
-"""Ablation as a method: which heads, which splits, which draws. Its numbers are tested with the interventions."""
+"""Certified ablation as a method: what is measured, on which examples, and what it says of its own certificate."""
 
 import numpy as np
 import pytest
 import torch
 
 from headatlas.errors import HeadAtlasError
-from headatlas.methods.ablate import Ablate
-from headatlas.methods.attribute import Attribute
+from headatlas.methods.ablate import ALL, Ablate
+from headatlas.methods.effects import exact_effects
 from headatlas.run.baselines import Baselines
+from headatlas.run.quantity import plan_quantity
+from headatlas.stats import summarise
 from tests import tiny
 from tests.run.contexts import run_context
 from tests.run.test_interventions import plain_ablation
+from tests.run.test_quantity import twin_suite
+
+PLAIN = {"metric": "logprob", "baseline": "mean", "exact": ALL}
+
+
+def maps_of(method, context, measure="needed"):
+    return {m.task: m for m in method.measure(context).maps if m.measure == measure}
 
 
 def test_a_dead_head_has_no_effect(tmp_path):
     model = tiny.model()
     with torch.no_grad():
         model.out_weight(1)[2] = 0
-    maps = Ablate(baseline="zero").measure(run_context(tmp_path, model)).maps
-    assert len(maps) == 2
-    for head_map in maps:
-        assert abs(head_map.summary.mean[head_map.heads.index((1, 2))]) < 1e-6
-        assert head_map.summary.mean[head_map.heads.index((1, 1))] != 0
+    for exact in (ALL, 6):
+        for head_map in maps_of(Ablate(baseline="zero", exact=exact), run_context(tmp_path, model)).values():
+            assert abs(head_map.summary.mean[head_map.heads.index((1, 2))]) < 1e-5
+            assert abs(head_map.summary.mean[head_map.heads.index((1, 1))]) > 1e-4
 
 
-def test_only_the_nominated_share_and_as_many_others_are_ablated(tmp_path):
+def test_everything_exact_is_the_plain_ablation_of_choose_with_means_of_fit(tmp_path):
     context = run_context(tmp_path)
-    method = Ablate(share=0.25)
-    nominated = method.nominate(context)
-    for task, effects in Attribute().effects(context).items():
-        strongest = {context.heads[i] for i in np.argsort(-np.abs(effects.mean(0)))[:3]}
-        assert strongest < set(nominated[task])
-        assert len(nominated[task]) == 6
-        assert nominated[task] == sorted(nominated[task])
-    assert [head_map.heads for head_map in method.measure(context).maps] == [
-        tuple(heads) for heads in nominated.values()
-    ]
-
-
-def test_effects_come_from_choose_and_baselines_from_fit(tmp_path):
-    context = run_context(tmp_path)
-    head_map = Ablate().measure(context).maps[0]
+    head_map = maps_of(Ablate(**PLAIN), context)["Colours"]
     means = Baselines("mean", context)  # of `fit`, see the tests of baselines
     batches = context.batches("Colours", "choose")
     expected = np.concatenate(
@@ -51,20 +45,88 @@ def test_effects_come_from_choose_and_baselines_from_fit(tmp_path):
     assert head_map.summary.groups == len(set(context.groups("Colours", "choose")))
 
 
-def test_resampling_repeats_with_its_seed_and_averages_its_draws(tmp_path):
-    method, context = Ablate(baseline="resample", seeds=2), run_context(tmp_path)
-    heads = method.nominate(context)
-    first, second = (method.effects(context, heads, seed)["Colours"] for seed in (0, 1))
-    assert np.abs(first - second).max() > 1e-3
-    head_map = method.measure(context).maps[0]
-    np.testing.assert_allclose(head_map.summary.mean, ((first + second) / 2).mean(0))
-    assert head_map.summary.groups == len(set(context.groups("Colours", "choose")))
-    again = Ablate(baseline="resample", seeds=2).measure(run_context(tmp_path / "other")).maps[0]
-    np.testing.assert_array_equal(head_map.summary.mean, again.summary.mean)  # the same calls: the same bits
+def test_every_head_has_an_interval_from_exact_measurements(tmp_path):
+    context = run_context(tmp_path, suite=twin_suite(72))
+    measured = Ablate(exact=6).measure(context)
+    for head_map in measured.maps:
+        assert head_map.heads == context.heads
+        assert np.isfinite(head_map.summary.low).all() and np.isfinite(head_map.summary.p_value).all()
+    numbers = {(entry.metric, entry.task): entry.value for entry in measured.diagnostics}
+    for task in context.tasks:
+        assert numbers["examples attributed", task] == len(context.examples(task, "choose"))
+        assert 2 <= numbers["examples exact", task] <= 6
+        assert numbers["examples left out", task] == 0
+        assert 0 <= numbers["same sign, 30 largest", task] <= 1
+
+
+def test_the_certified_map_agrees_with_everything_exact_within_its_intervals(tmp_path):
+    context = run_context(tmp_path, suite=twin_suite(96))
+    quantity = plan_quantity(context, "Colours", "choose")
+    truth = exact_effects("", {"Colours": quantity}, context.heads)["Colours"].mean(0)
+    inside = []
+    for seed in range(12):
+        summary = maps_of(Ablate(exact=8, seed=seed), context)["Colours"].summary
+        inside.append((summary.low <= truth) & (truth <= summary.high))
+    assert np.mean(inside) > 0.9
+
+
+def test_where_attention_is_saturated_attribution_has_the_wrong_sign_and_the_certificate_does_not(tmp_path):
+    """A head that decides the answer through a step: its gradient points the other way, its removal tells the truth."""
+    rng = np.random.default_rng(0)
+    gates = np.linspace(0, 1, 201)
+    response = 3 * (gates > 0.3) - 0.5 * gates  # a cliff near 0, a slope downwards at 1
+    slope = np.gradient(response, gates)[-1]
+    examples = 1 + 0.2 * rng.normal(size=(60, 1))
+    exact, attributed = examples * (response[-1] - response[0]), examples * slope
+    assert (attributed < 0).all() and (exact > 0).all()
+    from headatlas.methods.certify import certify, draw_examples
+
+    draw = draw_examples(attributed, 8, rng)
+    certified = certify(attributed, exact[draw.examples], draw, [str(i) for i in range(60)])
+    assert certified.summary.low[0] > 0
+    assert certified.same_sign[0] == 0
+
+
+def test_shares_compare_tasks_and_specific_is_the_share_beyond_the_others(tmp_path):
+    context = run_context(tmp_path, suite=twin_suite(72))
+    method = Ablate(exact=6)
+    needed, share, specific = (maps_of(method, context, m) for m in ("needed", "share", "specific"))
+    for task in context.tasks:
+        effects = needed[task].summary.mean
+        np.testing.assert_allclose(share[task].summary.mean, effects / effects[effects > 0].sum(), rtol=1e-9)
+    colours, numbers = (share[task].summary for task in ("Colours", "Numbers"))
+    np.testing.assert_allclose(specific["Colours"].summary.mean, colours.mean - numbers.mean, atol=1e-12)
+    np.testing.assert_allclose(specific["Colours"].summary.stderr, np.hypot(colours.stderr, numbers.stderr))
+
+
+def test_the_planted_helpers_are_specific_for_their_task(tmp_path):
+    context = run_context(tmp_path, tiny.planted(), tiny.copying(48))
+    specific = maps_of(Ablate(exact=6), context, "specific")
+    for task, helper in tiny.HELPERS.items():
+        summary = specific[task].summary
+        assert context.heads[int(np.argmax(summary.mean))] == helper
+        assert summary.low[context.heads.index(helper)] > 0
+
+
+def test_one_task_has_no_others_to_compare_with(tmp_path):
+    context = run_context(tmp_path, suite=twin_suite(36).only(["Colours"]))
+    assert {m.measure for m in Ablate(exact=6).measure(context).maps} == {"needed", "share"}
 
 
 def test_settings_that_mean_nothing_are_refused():
-    with pytest.raises(HeadAtlasError, match="A share of 0 of the heads"):
-        Ablate(share=0)
+    with pytest.raises(HeadAtlasError, match="exact = 2 was asked for; an error needs at least 4 exact examples"):
+        Ablate(exact=2)
     with pytest.raises(HeadAtlasError, match=r"Unknown baseline 'men'. Did you mean 'mean'\?"):
         Ablate(baseline="men")
+    with pytest.raises(HeadAtlasError, match=r"Unknown metric 'margins'. Did you mean 'margin'\?"):
+        Ablate(metric="margins")
+
+
+def test_the_plain_summary_is_that_of_the_effects(tmp_path):
+    context = run_context(tmp_path)
+    quantity = plan_quantity(context, "Colours", "choose", "logprob", "zero")
+    effects = exact_effects("", {"Colours": quantity}, context.heads)["Colours"]
+    summary = maps_of(Ablate(metric="logprob", baseline="zero", exact=ALL), context)["Colours"].summary
+    expected = summarise(effects, quantity.groups)
+    np.testing.assert_array_equal(summary.mean, expected.mean)
+    np.testing.assert_array_equal(summary.low, expected.low)

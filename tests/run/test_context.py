@@ -9,7 +9,7 @@ import transformers
 from safetensors import safe_open
 
 from headatlas.evidence import hierarchy, trial
-from headatlas.methods import ablate, attention, attribute
+from headatlas.methods import ablate, attention, attribute, effects
 from headatlas.methods.gate import cells as gate_cells
 from headatlas.methods.gate import contrast_fit, stages
 from headatlas.methods.gate.contrast import Contrast
@@ -27,8 +27,8 @@ KINDS = [
     (competence, "INTACT"),
     (baselines, "MEAN"),
     (generation, "ANSWERS"),
-    (attribute, "ATTRIBUTION"),
-    (ablate, "ABLATION"),
+    (effects, "ATTRIBUTION"),
+    (effects, "EXACT"),
     (attention, "ATTENTION"),
     (features, "FEATURES"),
     (linear, "LINEAR"),
@@ -43,7 +43,7 @@ KINDS = [
 ]
 # Cells whose numbers depend on those of another kind through its key, and must follow it.
 FOLLOWERS = {
-    "mean of heads": {"attribution", "ablation"},
+    "mean of heads": {"attribution", "exact effects"},
     "gate fit": {"gated likelihood"},
     "contrast fit": {"gated likelihood"},
 }
@@ -68,8 +68,8 @@ def measure_everything(folder) -> set[str]:
     context = run_context(folder)
     competence.competence(context)
     methods = (
-        attribute.Attribute(),
-        ablate.Ablate(),
+        attribute.Attribute(baseline="mean"),
+        ablate.Ablate(baseline="mean", exact=4),
         attention.Attention(),
         Probe(shuffles=10),
         Probe(shuffles=10, kind="paper"),

@@ -59,6 +59,7 @@ class Ablate(Method):
         ),
         primary="needed",
         priority=4,
+        figures=("atlas",),
     )
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "quick": {"exact": 6},

@@ -12,8 +12,8 @@ from matplotlib.patches import Patch, Rectangle
 
 from headatlas.errors import HeadAtlasError
 from headatlas.patterns.functions import function_counts, head_functions, specific_method, strength
-from headatlas.views.figures.scale import tick_step
 from headatlas.views.figures.style import BASE, SMALL
+from headatlas.views.scale import tick_step
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
@@ -82,7 +82,7 @@ def _key(
     axes.axis("off")
     counts = function_counts(functions, tasks)  # type: ignore[arg-type]
     handles = [Patch(facecolor=colours[task], label=f"{letters[task]}  {task}: {counts[task]}") for task in tasks]
-    shown = len(functions.drop_duplicates(["layer", "head"]))  # type: ignore[attr-defined]
+    shown = len(functions.drop_duplicates(["layer", "head"]))
     handles.append(Patch(facecolor=NOTHING, edgecolor="#bbbbbb", label=f"nothing shown: {total - shown}"))
     legend = axes.legend(
         handles=handles, loc="upper left", frameon=False, fontsize=BASE, title="Heads specifically for", borderaxespad=0

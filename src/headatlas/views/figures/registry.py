@@ -69,6 +69,10 @@ class FigureInfo:
 FIGURES: dict[str, FigureInfo] = {
     info.name: info
     for info in (
+        FigureInfo(
+            "atlas", "what every head is specifically for, in one grid", f"{HERE}.atlas:draw_atlas", "method",
+            made_by="ablate",
+        ),
         FigureInfo("importance", "the maps: every head of every task", f"{HERE}.importance:draw_importance", "maps"),
         FigureInfo("profiles", "the maps by layer, and their centre of mass", f"{HERE}.profiles:draw_profiles", "maps"),
         FigureInfo(

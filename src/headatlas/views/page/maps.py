@@ -12,7 +12,7 @@ import numpy as np
 
 from headatlas.atlas.ranking import head_ranks
 from headatlas.patterns.kinds.sparsity import heads_holding
-from headatlas.stats import LEVEL, Array, half_width
+from headatlas.stats import LEVEL, Array
 from headatlas.views.page.encoding import number, packed, packed_floats, packed_halves, packed_q, packed_ranks
 from headatlas.views.page.seeds import Joined, join, take
 from headatlas.views.scale import scale_ticks, scale_top
@@ -64,8 +64,7 @@ def read_seed_maps(atlas: Atlas) -> list[SeedMaps]:
     for (method, measure, task), rows in atlas.scores.groupby(["method", "measure", "task"], sort=False):
         seeds, seed_index = np.unique(rows["seed"].to_numpy(), return_inverse=True)
         at = (seed_index, rows["layer"].to_numpy() * heads + rows["head"].to_numpy())
-        reach = half_width(int(rows["groups"].iloc[0])) * rows["stderr"]
-        columns = (rows["value"], rows["value"] - reach, rows["value"] + reach, rows["q_value"])
+        columns = (rows["value"], rows["low"], rows["high"], rows["q_value"])
         arrays = []
         for column in columns:
             array = np.full((len(seeds), size), np.nan)

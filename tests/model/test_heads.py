@@ -240,14 +240,6 @@ def test_capture_can_reduce_while_it_runs(model):
     assert sums[1].shape == (model.n_heads, model.head_dim)
 
 
-def test_kv_groups_divide_the_heads():
-    model = tiny.model("llama-grouped")
-    assert [model.kv_group(head) for head in range(4)] == [0, 0, 1, 1]
-    assert tiny.model("falcon-grouped").n_kv_heads == 2
-    assert tiny.model("falcon").n_kv_heads == 1
-    assert tiny.model("qwen3").head_dim == 16
-
-
 def test_gates_of_the_wrong_shape_are_refused():
     model = tiny.model()
     with (

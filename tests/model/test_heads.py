@@ -234,7 +234,7 @@ def test_hooks_are_gone_afterwards_even_after_an_exception(model):
 
 @torch.no_grad()
 def test_capture_can_reduce_while_it_runs(model):
-    with model.capture(layers=[1], keep=lambda layer, z: z.sum((0, 1))) as sums:
+    with model.capture(layers=[1], reduce=lambda layer, z: z.sum((0, 1))) as sums:
         model.logits(IDS)
     assert list(sums) == [1]
     assert sums[1].shape == (model.n_heads, model.head_dim)

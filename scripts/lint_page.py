@@ -7,6 +7,7 @@ that pip installs with the `dev` extra; it needs no Node. Where it has no wheel 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -42,15 +43,15 @@ CONFIG = {
 
 
 def main() -> int:
-    linter = Path(sysconfig.get_path("scripts")) / "oxlint"
-    if not linter.exists():
+    linter = shutil.which("oxlint", path=sysconfig.get_path("scripts"))
+    if linter is None:
         print("The scripts of the page were not linted: oxlint is not installed (pip install oxlint).")
         return 0
     with tempfile.TemporaryDirectory() as folder:
         joined, config = Path(folder) / "page.js", Path(folder) / "oxlintrc.json"
         joined.write_text(script(), encoding="utf-8")
         config.write_text(json.dumps(CONFIG))
-        command = [str(linter), "--config", str(config), "--format", "json", str(joined)]
+        command = [linter, "--config", str(config), "--format", "json", str(joined)]
         outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
         problems = json.loads(outcome.stdout)["diagnostics"]
@@ -60,7 +61,7 @@ def main() -> int:
     for problem in problems:
         line = problem["labels"][0]["span"]["line"] if problem["labels"] else 1
         print(f"{locate(line)}: {problem['message']} ({problem.get('code', 'syntax')})")
-    print(f"{len(problems)} problems in the scripts of the page." if problems else "The scripts of the page pass.")
+    print(f"Problems in the scripts of the page: {len(problems)}." if problems else "The scripts of the page pass.")
     return 1 if problems else 0
 
 

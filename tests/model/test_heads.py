@@ -234,18 +234,10 @@ def test_hooks_are_gone_afterwards_even_after_an_exception(model):
 
 @torch.no_grad()
 def test_capture_can_reduce_while_it_runs(model):
-    with model.capture(layers=[1], keep=lambda layer, z: z.sum((0, 1))) as sums:
+    with model.capture(layers=[1], reduce=lambda layer, z: z.sum((0, 1))) as sums:
         model.logits(IDS)
     assert list(sums) == [1]
     assert sums[1].shape == (model.n_heads, model.head_dim)
-
-
-def test_kv_groups_divide_the_heads():
-    model = tiny.model("llama-grouped")
-    assert [model.kv_group(head) for head in range(4)] == [0, 0, 1, 1]
-    assert tiny.model("falcon-grouped").n_kv_heads == 2
-    assert tiny.model("falcon").n_kv_heads == 1
-    assert tiny.model("qwen3").head_dim == 16
 
 
 def test_gates_of_the_wrong_shape_are_refused():

@@ -45,10 +45,10 @@ def check(
     rows = [
         {
             "task": task,
-            "examples": len(own := chosen.of(task)),
-            "groups": len({example.group for example in own}),
-            "templates": len({example.template for example in own}),
-            "twins": sum(example.counterfactual is not None for example in own),
+            "examples": len(task_examples := chosen.of(task)),
+            "groups": len({example.group for example in task_examples}),
+            "templates": len({example.template for example in task_examples}),
+            "twins": sum(example.counterfactual is not None for example in task_examples),
             **{split: len(splits[split].of(task)) for split in SPLITS},
         }
         for task in chosen.tasks

@@ -99,10 +99,14 @@ onChange((changed) => {
   if (changed.has("task") && state.view === "focus") drawLegend();
   drawSide();
   if (changed.has("view")) showTop();
-  if (touches(changed, "method", "measure", "seed", "k", "theme")) later(drawOverlap);
-  if (touches(changed, "method", "theme")) later(drawEvidence);
-  if (changed.has("theme")) later(drawAgreement);
+  if (touches(changed, "method", "measure", "seed", "k", "theme")) later(redrawOverlap);
+  if (touches(changed, "method", "theme")) later(redrawEvidence);
+  if (changed.has("theme")) later(redrawAgreement);
 });
+
+// A section that is drawn again in an idle moment must not take the focus from a control that was reached meanwhile.
+const redrawOverlap = () => keepingFocus(byId("overlap"), drawOverlap);
+const redrawAgreement = () => keepingFocus(byId("agreement"), drawAgreement);
 
 /** Decode the usual maps of all methods while nobody waits, so that switching to them is quick. */
 function warm() {

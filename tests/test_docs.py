@@ -156,6 +156,15 @@ def test_links_lead_to_files(text):
     assert [link for link in local if not (text.parent / link).exists() and link not in made_by_the_site] == []
 
 
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_files_and_folders_named_in_the_texts_exist(name):
+    named = set(re.findall(r"`((?:[\w.-]+/)+[\w.-]*)`", (ROOT / name).read_text()))
+    package = ROOT / "src" / "headatlas"
+    bases = (ROOT, package, package / "views")
+    assert len(named) > 5
+    assert [path for path in sorted(named) if not any((base / path).exists() for base in bases)] == []
+
+
 def test_every_page_of_the_site_is_in_its_menu():
     menu = (ROOT / "mkdocs.yml").read_text()
     assert [path.name for path in (ROOT / "docs").glob("*.md") if f": {path.name}" not in menu] == []

@@ -72,8 +72,8 @@ def test_without_network_and_cache_the_error_names_what_was_tried_and_the_altern
     script = "import headatlas as ha\ntry:\n  ha.load('nobody/nothing')\nexcept ha.HeadAtlasError as e:\n  print(e)"
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)
-    for part in ("'nobody/nothing'", "no local folder or GGUF file", "not in the Hugging Face cache", "HF_HUB_OFFLINE",
-                 "Without a network use --model smollm2", "a local folder or a GGUF file"):  # fmt: skip
+    for part in ("'nobody/nothing'", "not a local folder or GGUF file", "not in the Hugging Face cache",
+                 "HF_HUB_OFFLINE", "Without a network use 'smollm2'", "a local folder or a GGUF file"):  # fmt: skip
         assert part in done.stdout
 
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from headatlas.run.scoring import Encoder, make_batches
 
 from headatlas.model import bundled
 from headatlas.model.loading import load
+from headatlas.run.batches import make_batches
+from headatlas.run.encoding import Encoder
 from headatlas.suites.cognitive import cognitive
 
 pytestmark = pytest.mark.model

@@ -11,7 +11,7 @@ from headatlas.errors import HeadAtlasError
 
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
-    """Hold the lock of an atlas folder, which is made if need be."""
+    """Hold the lock of an atlas folder, which is created if it does not exist."""
     from filelock import FileLock, Timeout
 
     lock = FileLock(out / ".lock", blocking=False)

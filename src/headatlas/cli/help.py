@@ -1,4 +1,4 @@
-"""Help that is made when it is asked for, from what methods, tests and figures say about themselves."""
+"""Help texts, built when they are printed, from what methods, tests and figures declare about themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 
 
 def with_epilog(make: Callable[[], str]) -> type[TyperCommand]:
-    """A command whose epilog is made by `make` when its help is printed: nothing is imported before."""
+    """A command whose epilog comes from `make`, called when its help is printed: nothing is imported before."""
 
     class WithEpilog(TyperCommand):
         """Prints an epilog that lists registered parts."""
@@ -29,13 +29,14 @@ def listed(title: str, entries: Iterable[tuple[str, str]]) -> str:
 
 
 def methods_list() -> str:
-    """Every method with its summary and its settings."""
+    """Every method with its summary."""
     from headatlas.methods import METHODS
 
     return listed("Methods", ((name, method.info.summary) for name, method in METHODS.items()))
 
 
 def settings_list() -> str:
+    """Every method that has settings, with their names."""
     from dataclasses import fields
 
     from headatlas.methods import METHODS
@@ -48,6 +49,7 @@ def settings_list() -> str:
 
 
 def tests_list() -> str:
+    """Every evidence test with its summary."""
     from headatlas.evidence import TESTS
 
     return listed("Tests", ((name, test.info.summary) for name, test in TESTS.items()))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headatlas.cli.help import methods_list, settings_list, with_epilog
+from headatlas.cli.options import Baseline, Device, Json, Level, Quiet, TrustRemoteCode
 from headatlas.cli.settings import parse_settings
 from headatlas.errors import Interrupted
 
@@ -36,12 +37,12 @@ def run(
     out: Annotated[Path, typer.Option(help="The atlas folder; an unfinished run in it is continued.")] = Path("atlas"),
     limit: Annotated[int | None, typer.Option(help="Examples per task; the preset's by default.")] = None,
     seeds: Annotated[int | None, typer.Option(help="Repetitions of what is random; the preset's by default.")] = None,
-    baseline: Annotated[str | None, typer.Option(help="What replaces a removed head: mean, zero or resample.")] = None,
+    baseline: Baseline = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="METHOD.SETTING=VALUE", help="A setting of a method; may be repeated."),
     ] = None,
-    level: Annotated[int | None, typer.Option(help="Difficulty of a built-in suite: 1 (default), 2 or 3.")] = None,
+    level: Level = None,
     chat: Annotated[bool, typer.Option("--chat", help="Put prompts into the tokenizer's chat template.")] = False,
     at_chance: Annotated[
         bool, typer.Option("--at-chance", help="Also map tasks that the intact model cannot do.")
@@ -49,14 +50,12 @@ def run(
     known_only: Annotated[
         bool, typer.Option("--known-only", help="Map only from items that the intact model gets right.")
     ] = False,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...")] = None,
+    device: Device = None,
     device_map: Annotated[str | None, typer.Option(help="Passed on to transformers, such as auto.")] = None,
     dtype: Annotated[str | None, typer.Option(help="float32, bfloat16, float16 or auto.")] = None,
-    trust_remote_code: Annotated[
-        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
-    ] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")] = False,
+    trust_remote_code: TrustRemoteCode = False,
+    json_: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Measure what every head does for every task, and write an atlas."""
     from headatlas.progress import Reporter

@@ -1,4 +1,4 @@
-"""headatlas models: which models are at hand, and fetching the bundled one."""
+"""headatlas models: list the models that are available, and fetch the bundled one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="List models at hand, fetch the bundled one.", no_args_is_help=True)
+app = typer.Typer(help="List available models, fetch the bundled one.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -30,10 +30,10 @@ def _cached() -> list[tuple[str, str]]:
     from huggingface_hub.errors import CacheNotFound
 
     try:
-        found = scan_cache_dir().repos
+        repositories = scan_cache_dir().repos
     except CacheNotFound:
         return []
-    return sorted((repo.repo_id, str(repo.repo_path)) for repo in found if repo.repo_type == "model")
+    return sorted((repo.repo_id, str(repo.repo_path)) for repo in repositories if repo.repo_type == "model")
 
 
 @app.command()

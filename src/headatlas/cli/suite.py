@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headatlas.cli.options import Json, Level
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -20,7 +22,7 @@ app.add_typer(importer, name="import")
 
 
 @app.command("list")
-def list_(json_: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False) -> None:
+def list_(json_: Json = False) -> None:
     """List the built-in suites."""
     from headatlas.suites import SUITES
 
@@ -30,8 +32,8 @@ def list_(json_: Annotated[bool, typer.Option("--json", help="Print as JSON.")] 
 @app.command()
 def check(
     suite: Annotated[str, typer.Argument(help="A built-in suite or a JSONL task file.")],
-    level: Annotated[int | None, typer.Option(help="Difficulty of a built-in suite: 1 (default), 2 or 3.")] = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    level: Level = None,
+    json_: Json = False,
 ) -> None:
     """Read a suite as `map` would, split it, and count.
 
@@ -45,10 +47,10 @@ def check(
     rows = [
         {
             "task": task,
-            "examples": len(own := chosen.of(task)),
-            "groups": len({example.group for example in own}),
-            "templates": len({example.template for example in own}),
-            "twins": sum(example.counterfactual is not None for example in own),
+            "examples": len(task_examples := chosen.of(task)),
+            "groups": len({example.group for example in task_examples}),
+            "templates": len({example.template for example in task_examples}),
+            "twins": sum(example.counterfactual is not None for example in task_examples),
             **{split: len(splits[split].of(task)) for split in SPLITS},
         }
         for task in chosen.tasks
@@ -70,8 +72,8 @@ def check(
 def audit(
     suite: Annotated[str, typer.Argument(help="A built-in suite or a JSONL task file.")],
     model: Annotated[str | None, typer.Option(help="Also compare lengths in the tokens of this model.")] = None,
-    level: Annotated[int | None, typer.Option(help="Difficulty of a built-in suite: 1 (default), 2 or 3.")] = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    level: Level = None,
+    json_: Json = False,
 ) -> None:
     """Look for what the texts give away: length, format, frequent answers, options that betray the answer.
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from headatlas.cli.help import tests_list, with_epilog
+from headatlas.cli.options import Baseline, Device, Json, Quiet, TrustRemoteCode
 from headatlas.errors import Interrupted
 
 EXAMPLES = """Examples:
@@ -32,20 +33,16 @@ def run(
     ] = None,
     draws: Annotated[int | None, typer.Option(help="Random sets of heads to compare with.")] = None,
     limit: Annotated[int | None, typer.Option(help="Held-out examples per task, and chains.")] = None,
-    baseline: Annotated[
-        str | None, typer.Option(help="What replaces a removed head: mean (default), zero or resample.")
-    ] = None,
+    baseline: Baseline = None,
     distractors: Annotated[
         bool,
         typer.Option("--distractors/--no-distractors", help="Also score distractors, which forced choice needs."),
     ] = True,
     model: Annotated[str | None, typer.Option(help="The model, if it has moved since it was mapped.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...")] = None,
-    trust_remote_code: Annotated[
-        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
-    ] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")] = False,
+    device: Device = None,
+    trust_remote_code: TrustRemoteCode = False,
+    json_: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Intervene on the heads that a map chose, and measure held-out examples."""
     from headatlas.progress import Reporter

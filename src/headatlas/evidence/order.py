@@ -29,8 +29,8 @@ HeadOrder = NDArray[np.int64]  # heads as layer * heads + head, first to go firs
 
 
 class Order(EvidenceTest):
-    """The test of every task that has roles. Gates were fitted with zero in the place of a closed head, so zero it is
-    here as well, whatever replaces heads in other tests."""
+    """The test of every task that has roles. Gates were fitted with closed heads at zero, so removed heads are
+    zero here too, whatever replaces them in other tests."""
 
     info: ClassVar[TestInfo] = TestInfo(
         name="order",

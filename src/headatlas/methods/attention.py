@@ -38,7 +38,7 @@ FEWEST_TOKENS = 4  # with fewer, the targets coincide
 
 @dataclass(frozen=True)
 class Attention(Method):
-    """The share of attention that goes to each of TARGETS, one number per head; nothing where a model cannot tell."""
+    """The share of attention that goes to each of TARGETS, per head; none where a model does not return it."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         name="attention",

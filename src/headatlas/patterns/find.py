@@ -40,7 +40,7 @@ def find_patterns(
 ) -> list[Finding]:
     """Every statement about the maps of `method`, and about how the methods of the atlas agree.
 
-    Without a method, the last one that measured every head. Supported statements come first, the clearest of every kind
+    Without a method, the default one of the atlas. Supported statements come first, the clearest of every kind
     before the second of any; then those that are not supported, then those that could not be tested. The same seed
     gives the same numbers. Every null is drawn `draws` times; see docs/patterns.md for the smallest p-value that this
     allows.

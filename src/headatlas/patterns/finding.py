@@ -40,7 +40,7 @@ class Finding:
 class Statement:
     """A statistic, the same statistic under its null, and the sentences for both outcomes.
 
-    `draws` holds the statistic under the null. `sides` is 1 where only large values speak for the claim, and 2 where
+    `draws` holds the statistic under the null. `sides` is 1 where only large values support the claim, and 2 where
     small ones do too. `p` is given where it is known exactly; `observed` and `draws` are then its normal scores.
     """
 

@@ -17,7 +17,7 @@ from headatlas.stats import LEVEL, Array, q_values
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
 
-LARGEST_SHARE = 0.05  # of the heads; stand in for the heads above the null where a map has no p-values
+LARGEST_SHARE = 0.05  # of the heads; used instead of the heads above the null where a map has no p-values
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def answer(
     """The greedy answer to every prompt, up to the end of its line or sentence; a leading space is kept.
 
     `gates` [prompt, layer, head] masks heads while the prompt is read and while the answer is written; `baseline`
-    [layer, head, head_dim] stands in for what is masked.
+    [layer, head, head_dim] replaces what is masked.
     """
     fed = [encoder.prompt_ids(prompt) for prompt in prompts]
     for prompt, ids in zip(prompts, fed, strict=True):

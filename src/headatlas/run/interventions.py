@@ -1,6 +1,6 @@
 """Scoring a batch under interventions: the one way in which ablation, tests, steering and gates run the model.
 
-Several interventions share a forward: the batch is repeated once for each of them, and every copy has its own.
+Several interventions share a forward: the batch is repeated, one copy for each of them.
 """
 
 from __future__ import annotations

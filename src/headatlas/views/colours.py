@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-# Okabe and Ito: told apart with any colour vision.
+# Okabe and Ito: distinct with any colour vision.
 VERMILION, BLUE, GREEN, PURPLE, ORANGE, SKY, YELLOW = (
     "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442",
 )  # fmt: skip
 
 TOP, LOWEST, RANDOM = VERMILION, BLUE, "#5f5f5f"  # heads that a map chose, its last ones, random ones
 UNMEASURED, QUIET, LINE, STRIPE = "#d9d9d9", "#555555", "#9a9a9a", "#f3f3f3"
-SERIES = (BLUE, GREEN, PURPLE, ORANGE, SKY)  # what else is told apart, in this order
+SERIES = (BLUE, GREEN, PURPLE, ORANGE, SKY)  # further series, in this order
 
 # The role that gates give to a head, in lines, bars, maps of one role, legends and on the page.
 ROLES = {"facilitation": GREEN, "interference": VERMILION, "both": YELLOW, "irrelevance": "#6b6b6b"}

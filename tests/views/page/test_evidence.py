@@ -125,7 +125,7 @@ def test_changes_have_a_column_per_factor_unless_it_was_chosen_by_task(atlas):
 
 def test_settings_and_meanings_of_controls_come_along(atlas):
     described = outcome(atlas, "mask")
-    assert ("baseline", "mean") in described["settings"] and ("answers only", "no") in described["settings"]
+    assert ("baseline", "mean") in described["settings"] and ("distractors", "yes") in described["settings"]
     assert {"name": "lowest", "meaning": "the heads with the smallest values"} in described["controls"]
     assert described["question"] == atlas.run.test("mask").question
 

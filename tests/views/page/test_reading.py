@@ -205,21 +205,21 @@ def test_the_address_names_the_section(look, report):
 
 
 def test_the_focus_stays_on_the_control(look, report):
-    focused = """() => { const active = document.activeElement;
+    focused = """([wanted, value]) => { const active = document.activeElement;
         const group = active.closest('[data-test]')?.dataset.test ?? active.closest('[role=group]')?.ariaLabel;
-        return [group, active.dataset.value]; }"""
+        return group === wanted && active.dataset.value === value; }"""
     with look(report) as page:
         page.wait_for_selector("#run dl")
         page.locator('.toolbar [data-value="gate"]').press("Enter")
-        assert page.evaluate(focused) == ["Method", "gate"]
+        page.wait_for_function(focused, arg=["Method", "gate"])  # a section may be drawn a moment later
         page.keyboard.press("ArrowDown")
         assert "cell=L0H0" in page.url
         page.locator('#evidence [data-test="keep"], #evidence [data-test="specificity"]').last.locator(
             '[data-value="accuracy"]'
         ).press("Enter")
-        assert page.evaluate(focused) == ["specificity", "accuracy"]
+        page.wait_for_function(focused, arg=["specificity", "accuracy"])
         page.locator('#evidence .section-head [data-value="attribute"]').press("Enter")
-        assert page.evaluate(focused) == ["Heads chosen by", "attribute"]
+        page.wait_for_function(focused, arg=["Heads chosen by", "attribute"])
 
 
 def test_every_test_that_includes_a_head_is_named_once(look, report, atlas):

@@ -2,7 +2,7 @@
 
 Causal Head Gating (arXiv 2505.13737). `plus` is the gate fitted while heads are encouraged to stay, `minus` the gate
 fitted while they are encouraged to go. A head that stays under both is needed; one that goes under both does harm; one
-that does as it is told does not matter.
+that does what it is encouraged to do does not matter.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Fits:
 
     `real`: one fit per seed. `null` [shuffle, task, head]: importance under shuffled labels, and `null_accuracy`
     [shuffle] of those probes on `evaluate`. `halves` [draw, half, task, head]: importance when fitted on one half of
-    the groups. `alone` [choose example, head]: nats that a head by itself tells about the example's task.
+    the groups. `alone` [choose example, head]: what a head alone says about the example's task, in nats.
     """
 
     real: list[Fit]

@@ -28,7 +28,7 @@ CHARACTERS = 3  # length of the character n-grams
 
 @dataclass(frozen=True)
 class TextBaseline:
-    """How often the task is told from the text, for groups that the classifier has not seen."""
+    """How often a classifier names the right task from the text alone, for groups that it has not seen."""
 
     classifier: str
     accuracy: float

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# HIGH and LOW are only passed on: the test of the hierarchy still imports them from here.
-from headatlas.suites.cognitive.functions import HIGH as HIGH
-from headatlas.suites.cognitive.functions import LOW as LOW
 from headatlas.suites.example import Example
 
 

@@ -65,7 +65,7 @@ def draw_change(outcome: Outcome) -> Figure:
 def _series(outcome: Outcome) -> list[Series]:
     """A control that every task has once is one series, whatever its factor; of others every factor is one.
 
-    An intervention looks the same whatever else was done.
+    An intervention has the same colour and marker whatever else was done.
     """
     series, number = [], 0
     for control in outcome.chosen:

@@ -14,9 +14,9 @@ from headatlas.views.metrics import metric
 from headatlas.views.rows import Outcome, by_task, draws, only
 from headatlas.wording import p_value
 
-Look = tuple[str, str]  # colour, marker
-CHOSEN_LOOKS: tuple[Look, ...] = ((TOP, "o"), (PURPLE, "D"), (ORANGE, "^"))
-OTHER_LOOKS: tuple[Look, ...] = ((LOWEST, "s"), (SKY, "v"))
+LineStyle = tuple[str, str]  # colour, marker
+CHOSEN_STYLES: tuple[LineStyle, ...] = ((TOP, "o"), (PURPLE, "D"), (ORANGE, "^"))
+OTHER_STYLES: tuple[LineStyle, ...] = ((LOWEST, "s"), (SKY, "v"))
 
 
 def draw_curve(outcome: Outcome) -> Figure:
@@ -34,13 +34,13 @@ def _draw(outcome: Outcome, name: str) -> Figure:
     rows = only(outcome.curve, metric=name)
     rows = rows[rows["k"] > 0]  # the axis is logarithmic
     compared = outcome.differences[outcome.differences["p_value"].notna() & (outcome.differences["metric"] == name)]
-    looks = _looks(outcome.chosen, CHOSEN_LOOKS) | _looks(outcome.others, OTHER_LOOKS)
+    styles = _line_styles(outcome.chosen, CHOSEN_STYLES) | _line_styles(outcome.others, OTHER_STYLES)
     tasks = list(by_task(rows))
     counts, every, usual = panels.task_counts(rows)
     figure, all_axes = panels.panels(len(tasks))
     for axes, (task, task_rows) in zip(all_axes, tasks, strict=True):
         p_values = only(compared, task=task, control=test.chosen[0]).set_index("k")["p_value"].sort_index()
-        _panel(axes, task_rows, p_values, outcome, looks)
+        _panel(axes, task_rows, p_values, outcome, styles)
         panels.head_counts(axes, every, counts[task], usual)
         verb = test.axis.removeprefix("heads ")
         note = f"p = {p_value(p_values.iloc[-1])} with {p_values.index[-1]:.0f} {verb}" if len(p_values) else ""
@@ -48,7 +48,7 @@ def _draw(outcome: Outcome, name: str) -> Figure:
     panels.label(figure, panels.ranked_by(outcome), metric(name).change)
     handles: list[Artist] = [
         panels.key(_legend(control, test.chosen[0], reference, len(compared) > 0), colour, marker=marker)
-        for control, (colour, marker) in looks.items()
+        for control, (colour, marker) in styles.items()
     ]
     if reference:
         handles.append(panels.band(f"{reference}, same layers: mean and 95 % of draws", RANDOM, line=True))
@@ -56,20 +56,20 @@ def _draw(outcome: Outcome, name: str) -> Figure:
     return figure
 
 
-def _looks(controls: list[str], looks: tuple[Look, ...]) -> dict[str, Look]:
-    return {control: looks[i % len(looks)] for i, control in enumerate(controls)}
+def _line_styles(controls: list[str], styles: tuple[LineStyle, ...]) -> dict[str, LineStyle]:
+    return {control: styles[i % len(styles)] for i, control in enumerate(controls)}
 
 
 def _legend(control: str, first: str, reference: str | None, has_p: bool) -> str:
     return f"{control} (filled: p < {LEVEL:g} among {reference})" if control == first and has_p else control
 
 
-def _panel(axes: Axes, rows: pd.DataFrame, p_values: pd.Series, outcome: Outcome, looks: dict[str, Look]) -> None:
+def _panel(axes: Axes, rows: pd.DataFrame, p_values: pd.Series, outcome: Outcome, styles: dict[str, LineStyle]) -> None:
     first, reference = outcome.test.chosen[0], outcome.test.reference
     panels.zero_line(axes)
     if reference:
         panels.spread(axes, draws(only(rows, control=reference), "change"), reference)
-    for control, (colour, marker) in reversed(looks.items()):
+    for control, (colour, marker) in reversed(styles.items()):
         line = only(rows, control=control).sort_values("k")
         panels.whiskers(axes, line["k"], line["change_low"], line["change_high"], colour)
         axes.plot(

@@ -77,7 +77,7 @@ def _choose_method(atlas: Atlas, info: FigureInfo, method: str | None) -> str:
 
 
 def _lacking(atlas: Atlas, info: FigureInfo, method: str | None, methods: list[str]) -> str:
-    """What an atlas has not, and which command makes it."""
+    """What is missing in an atlas, and which command adds it."""
     maps = f" of the maps by {method}" if method else ""
     if info.source == "test":
         evidence = only(atlas.evidence, test=info.made_by)

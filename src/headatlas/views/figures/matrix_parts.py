@@ -1,4 +1,4 @@
-"""What figures with a matrix of changes are made of."""
+"""Parts that figures with a matrix of changes share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ablation says to the roles of heads: what a task loses as they are removed in the order of each role."""
+"""Do roles predict ablation? What a task loses as heads are removed in the order of each role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What figures with one panel per task are made of."""
+"""Parts that figures with one panel per task share."""
 
 from __future__ import annotations
 

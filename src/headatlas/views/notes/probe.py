@@ -1,4 +1,4 @@
-"""How well the probe tells the tasks apart, beside what does as well without the model."""
+"""How well the probe tells the tasks apart, beside what can be told without the model."""
 
 from __future__ import annotations
 

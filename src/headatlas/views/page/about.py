@@ -63,7 +63,7 @@ def describe_descriptions(atlas: Atlas) -> list[dict[str, Any]]:
         rows = atlas.diagnostics[(atlas.diagnostics["method"] == info.name) & atlas.diagnostics["head"].notna()]
         if info.kind != "description" or rows.empty:
             continue
-        # "the head looks at" is said once, before the list.
+        # Words that all meanings begin with, such as "the head looks at", are written once, before the list.
         common = _common_words([measure.meaning for measure in info.measures])
         measures = []
         for measure in info.measures:

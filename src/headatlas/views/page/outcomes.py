@@ -1,4 +1,4 @@
-"""Rows of evidence made ready: random draws averaged, metrics in order, intervals in words."""
+"""Rows of evidence prepared for the page: random draws averaged, metrics in order, intervals in words."""
 
 from __future__ import annotations
 

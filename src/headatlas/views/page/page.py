@@ -1,4 +1,4 @@
-"""Write `report.html`: template, style, scripts and data in one file that asks nothing of the network."""
+"""Write `report.html`: template, style, scripts and data in one file that needs no network."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Several seeds of one map in one picture: what every seed says of a head (Always) and what some seed says (Any).
 
 For measures from 0 to 1 these are the minimum and the maximum, as in `methods.gate.roles`. Signed measures follow the
-same thought: Always is the value nearest to zero, and zero where seeds disagree in sign; Any is the value farthest from
+same idea: Always is the value nearest to zero, and zero where seeds disagree in sign; Any is the value farthest from
 zero. Each of them, except zero, is the value of one seed, so one number per head says which.
 """
 

@@ -1,4 +1,4 @@
-"""What a method has to say beside its maps, in a terminal."""
+"""The notes of methods, in a terminal."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 // Putting it together: draw once, then redraw what a change touches.
 
-const SECTIONS = [["maps", "Maps"], ["findings", "Findings"], ["overlap", "Overlap"], ["evidence", "Evidence"], ["competence", "Competence"],
-  ["agreement", "Agreement"], ["run", "Run"]];
+// The id of a section in page.html, its name in the menu, and what draws it once the maps are drawn.
+const SECTIONS = [["maps", "Maps"], ["findings", "Findings", drawFindings], ["overlap", "Overlap", drawOverlap],
+  ["evidence", "Evidence", drawEvidence], ["competence", "Competence", drawCompetence], ["agreement", "Agreement", drawAgreement],
+  ["run", "Run", drawRun]];
 
 function goTo(id, behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth") {
   byId(id).scrollIntoView({ behavior });
@@ -97,10 +99,14 @@ onChange((changed) => {
   if (changed.has("task") && state.view === "focus") drawLegend();
   drawSide();
   if (changed.has("view")) showTop();
-  if (touches(changed, "method", "measure", "seed", "k", "theme")) later(drawOverlap);
-  if (touches(changed, "method", "theme")) later(drawEvidence);
-  if (changed.has("theme")) later(drawAgreement);
+  if (touches(changed, "method", "measure", "seed", "k", "theme")) later(redrawOverlap);
+  if (touches(changed, "method", "theme")) later(redrawEvidence);
+  if (changed.has("theme")) later(redrawAgreement);
 });
+
+// A section that is drawn again in an idle moment must not take the focus from a control that was reached meanwhile.
+const redrawOverlap = () => keepingFocus(byId("overlap"), drawOverlap);
+const redrawAgreement = () => keepingFocus(byId("agreement"), drawAgreement);
 
 /** Decode the usual maps of all methods while nobody waits, so that switching to them is quick. */
 function warm() {
@@ -139,7 +145,8 @@ function start() {
   });
   addEventListener("beforeprint", toPaper);
   addEventListener("afterprint", fromPaper);
-  for (const work of [drawFindings, drawOverlap, drawEvidence, drawCompetence, drawAgreement, drawRun, goToSection]) later(work);
+  for (const [, , work] of SECTIONS) if (work) later(work);
+  later(goToSection);
   performance.mark("drawn");
   idle(() => document.body.classList.add("ready"));
   for (const panel of sheet) idle(() => panel.stale || panel.label());

@@ -15,11 +15,11 @@ def test_the_tables_keep_their_contract(tiny_atlas):
     assert pq.read_schema(tiny_atlas.path / "scores.parquet").equals(SCORES)
     assert pq.read_schema(tiny_atlas.path / "competence.parquet").equals(COMPETENCE)
     assert pq.read_schema(tiny_atlas.path / "diagnostics.parquet").equals(DIAGNOSTICS)
-    columns = "model method measure task seed layer head value stderr p_value q_value groups rank"
+    columns = "model method measure task seed layer head value stderr p_value q_value groups low high rank"
     assert SCORES.names == columns.split()
     counts = tiny_atlas.scores.groupby(["method", "task"]).size().to_dict()
     # The probe has two measures, gates have five for each of three seeds.
-    sizes = {"attribute": 12, "ablate": 2, "probe": 24, "gate": 180}
+    sizes = {"attribute": 12, "ablate": 36, "probe": 24, "gate": 180}
     assert counts == {(method, task): n for method, n in sizes.items() for task in ("Colours", "Numbers")}
     tested = tiny_atlas.scores[tiny_atlas.scores["p_value"].notna()]
     assert set(tested["method"]) == {"attribute", "ablate", "probe"}
@@ -33,7 +33,7 @@ def test_ranks_follow_the_one_rule(tiny_atlas):
         assert sorted(rows["rank"]) == list(range(1, len(rows) + 1))
     table = tiny_atlas.table("colours", "attribute")
     assert tiny_atlas.ranking("colours", "attribute") == list(zip(table["layer"], table["head"], strict=True))
-    assert tiny_atlas.info("attribute").ranking == "largest importance first"
+    assert tiny_atlas.info("attribute").ranking == "largest needed first"
 
 
 def test_reading_what_is_not_an_atlas_says_so(tmp_path):

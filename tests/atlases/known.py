@@ -38,9 +38,12 @@ class Known:
     p: np.ndarray | None = None
     groups: int = 1000
     method: str = "attribute"
-    measure: str = "importance"
+    measure: str = ""  # the method's primary one unless given
     seed: int = 0
     task: str = "Task"
+
+    def __post_init__(self) -> None:
+        self.measure = self.measure or METHODS[self.method].info.primary
 
 
 def measured(

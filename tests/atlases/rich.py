@@ -134,12 +134,16 @@ def _maps(rng: np.random.Generator, info: MethodInfo, truth: dict[str, np.ndarra
 
 
 def _importance(rng: np.random.Generator, effect: np.ndarray, info: MethodInfo, seed: int) -> dict:
-    """Values, errors and p-values by measure: importance, and of the probe's first seed what a head tells alone."""
+    """Values, errors and p-values by measure: the primary one, and of the probe's first seed what a head tells alone."""
     given = {}
-    for measure in ("importance", *["alone"] * (info.name == "probe" and seed == 0)):
+    for measure in (info.primary, *["alone"] * (info.name == "probe" and seed == 0)):
         stderr = 0.003 + 0.2 * np.abs(effect)
         value = effect + rng.normal(0, 0.7, effect.shape) * stderr
         given[measure] = value, stderr, 2 * stats.t.sf(np.abs(value / stderr), GROUPS - 1)
+    if {"share", "specific"} <= {measure.name for measure in info.measures}:
+        value, stderr, p = given[info.primary]
+        total = value[value > 0].sum()
+        given |= {measure: (value / total, stderr / total, p) for measure in ("share", "specific")}
     return given
 
 

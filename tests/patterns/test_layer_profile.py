@@ -8,7 +8,7 @@ from tests.atlases import Known, write_atlas
 
 def test_shares_of_the_layers_leave_out_what_was_not_measured(tmp_path):
     value = np.array([[1.0, -2.0], [np.nan, np.nan], [np.nan, 3.0]])
-    (task_map,) = read_maps(write_atlas(tmp_path / "atlas", [Known(value)]), "attribute", "importance")
+    (task_map,) = read_maps(write_atlas(tmp_path / "atlas", [Known(value)]), "attribute", "needed")
     np.testing.assert_allclose(layer_shares(task_map, task_map.size), [0.5, 0, 0.5])
     np.testing.assert_allclose(layer_shares(task_map, np.zeros((4, 3))), np.zeros((4, 3)))
 

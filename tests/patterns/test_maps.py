@@ -9,7 +9,7 @@ SHAPE = (5, 4)
 
 
 def read(tmp_path, maps, kv_heads=None):
-    return read_maps(write_atlas(tmp_path / "atlas", maps, kv_heads=kv_heads), "attribute", "importance")
+    return read_maps(write_atlas(tmp_path / "atlas", maps, kv_heads=kv_heads), "attribute", "needed")
 
 
 def test_a_map_knows_its_model_and_the_groups_behind_its_errors(tmp_path, rng):
@@ -39,7 +39,7 @@ def test_seeds_are_averaged_and_their_errors_are_not_reduced(tmp_path):
     assert (task_map.value == 2).all() and (task_map.stderr == 0.5).all()
     np.testing.assert_allclose(task_map.p, 2 * stats.t.sf(4, 9))
     atlas = write_atlas(tmp_path / "atlas", maps)
-    by_seed = read_seed_maps(atlas, "attribute", "importance", "Task")
+    by_seed = read_seed_maps(atlas, "attribute", "needed", "Task")
     assert {seed: seed_map.value[0] for seed, seed_map in by_seed.items()} == {0: 1.0, 1: 3.0}
 
 

@@ -56,7 +56,7 @@ def test_eight_tasks_stand_two_by_four_with_one_colour_bar(show):
     assert [t.get_text() for t in drawn[0].get_yticklabels()] == ["0", "6", "12", "18", "24"]
     assert drawn[0].get_images()[0].get_cmap().name == "viridis"
     (bar,) = [axes for axes in figure.axes if axes not in drawn]
-    assert bar.get_ylabel() == "Size of importance (nats) by attribute"
+    assert bar.get_ylabel() == "Size of needed (nats) by attribute"
     labels = [label.get_text() for label in bar.get_yticklabels()]
     assert labels[0] == "0.0000"
     assert re.fullmatch(r"0\.0\d{3}\+", labels[-1])

@@ -104,7 +104,7 @@ def test_a_method_may_rank_its_smallest_values_first(tmp_path: Path):
 
 def test_scales_are_the_rule_of_the_figures_applied_to_sizes(atlas):
     data = describe_scales([read_seed_maps(atlas)])
-    views = data["table"]["attribute"]["importance"]["mean"]
+    views = data["table"]["attribute"]["needed"]["mean"]
     sizes = {task: np.abs(atlas.grid(task, "attribute")).ravel() for task in atlas.tasks}
     shared = data["scales"][views["shared"]]
     top, clipped = scale_top(np.concatenate(list(sizes.values())))
@@ -127,4 +127,4 @@ def test_two_atlases_share_their_scales(tmp_path):
         write_atlas(tmp_path / name, [Known(np.full((4, 4), size))]) for name, size in (("a", 0.1), ("b", 3.0))
     )
     data = describe_scales([read_seed_maps(small), read_seed_maps(large)])
-    assert data["scales"][data["table"]["attribute"]["importance"]["mean"]["shared"]]["top"] == 3
+    assert data["scales"][data["table"]["attribute"]["needed"]["mean"]["shared"]]["top"] == 3

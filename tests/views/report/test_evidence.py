@@ -15,7 +15,7 @@ def text(tmp_path_factory):
 
 
 def test_every_test_of_every_method_says_what_it_asks_and_what_was_done(text):
-    for method, rule in (("attribute", "largest importance first"), ("gate", "largest facilitation first")):
+    for method, rule in (("attribute", "largest needed first"), ("gate", "largest facilitation first")):
         for name, test in TESTS.items():
             if method == "attribute" and name == "order":
                 continue
@@ -48,6 +48,6 @@ def test_a_test_that_nobody_knows_is_shown_by_its_shape(tmp_path, like, more):
                             findings=[]), name, "attribute")
         for name, test in (("mine", info), (like, like))
     )  # fmt: skip
-    assert mine.startswith("\nIs it? Heads are taken by attribute, largest importance first.\n")
+    assert mine.startswith("\nIs it? Heads are taken by attribute, largest needed first.\n")
     tables = [line for line in mine.splitlines() if line.startswith("|")]
     assert len(tables) > 4 and tables == [line for line in expected.splitlines() if line.startswith("|")]

@@ -26,7 +26,7 @@ def test_the_chosen_method_in_numbers(tmp_path):
     effect[1, 2], effect[2, 3] = 9.0, -20.0
     atlas = write_atlas(tmp_path / "atlas", [measured(effect, 1.0, np.random.default_rng(3), task="A")])
     part = section(report(atlas, findings=[]), "Attribution (attribute)", 3)
-    assert "The 5 strongest heads of every task, largest importance first." in part
+    assert "The 5 strongest heads of every task, largest needed first." in part
     for cells, row in zip(rows_of(part, "A"), atlas.table("A").head(5).itertuples(), strict=True):
         unsure = "" if row.q_value < 0.05 else " (not distinguishable from zero)"
         ends = interval(row.low, row.high, 4, sign=True)

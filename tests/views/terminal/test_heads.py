@@ -19,8 +19,8 @@ def test_errors_where_there_are_some(tmp_path):
     effect[1, 2], effect[2, 3] = 9.0, -20.0
     atlas = write_atlas(tmp_path / "atlas", [measured(effect, 1.0, np.random.default_rng(0))])
     title, heading, rows = lines(atlas, "attribute", 12)
-    assert title == "Task: strongest heads by attribute (largest importance first)"
-    assert heading == ["rank", "head", "importance", "(nats)", "95", "%", "interval", "q"]
+    assert title == "Task: strongest heads by attribute (largest needed first)"
+    assert heading == ["rank", "head", "needed", "(nats)", "95", "%", "interval", "q"]
     for cells, row in zip(rows, atlas.table().itertuples(), strict=True):
         ends = interval(row.low, row.high, 4, sign=True).split()
         unsure = [] if row.q_value < 0.05 else ["may", "be", "zero"]

@@ -30,7 +30,7 @@ def test_the_legend_names_measure_unit_and_method(tmp_path):
     atlas = write_atlas(
         tmp_path / "atlas", [Known(values), Known(np.abs(values), method="gate", measure="facilitation")]
     )
-    assert "size of importance (nats) by attribute" in shown(atlas, "attribute")
+    assert "size of needed (nats) by attribute" in shown(atlas, "attribute")
     assert "1.0000   facilitation by gate" in shown(atlas, "gate")
     assert shown(atlas, "attribute").count("▀▀") == 2
     assert shown(atlas, "attribute", None) == ""  # without colour, blocks say nothing

@@ -18,11 +18,11 @@ def test_the_tables_keep_their_contract(tiny_atlas):
     columns = "model method measure task seed layer head value stderr p_value q_value groups low high rank"
     assert SCORES.names == columns.split()
     counts = tiny_atlas.scores.groupby(["method", "task"]).size().to_dict()
-    # The probe has two measures, gates have five for each of three seeds.
+    # Ablation has three measures, the probe two, gates five for each of three seeds.
     sizes = {"attribute": 12, "ablate": 36, "probe": 24, "gate": 180}
     assert counts == {(method, task): n for method, n in sizes.items() for task in ("Colours", "Numbers")}
     tested = tiny_atlas.scores[tiny_atlas.scores["p_value"].notna()]
-    assert set(tested["method"]) == {"attribute", "ablate", "probe"}
+    assert set(tested["method"]) == {"ablate", "probe"}, "an estimate has no p-value, a fitted gate no error"
     assert (tested["q_value"] >= tested["p_value"] - 1e-12).all()
 
 
@@ -79,7 +79,7 @@ def test_several_seeds_have_a_range_instead_of_an_interval(tiny_atlas):
 
 
 def test_heads_come_in_the_order_of_their_rank_with_their_interval(tiny_atlas):
-    table = tiny_atlas.table("colours", "attribute")
+    table = tiny_atlas.table("colours", "ablate")
     assert list(table["value"]) == sorted(table["value"], reverse=True)
     assert list(table["rank"]) == list(range(1, 13))
     assert ((table["low"] < table["value"]) & (table["value"] < table["high"])).all()
@@ -89,7 +89,7 @@ def test_heads_come_in_the_order_of_their_rank_with_their_interval(tiny_atlas):
 
 
 def test_the_default_method_is_shown_unless_another_is_asked_for(tiny_atlas):
-    assert tiny_atlas.choose_method() == "probe"  # gates have no importance, and ablation measured only some heads
-    assert tiny_atlas.choose_method("ablate") == "ablate"
+    assert tiny_atlas.choose_method() == "ablate"
+    assert tiny_atlas.choose_method("probe") == "probe"
     with pytest.raises(HeadAtlasError, match="Unknown method in this atlas 'sense'"):
         tiny_atlas.choose_method("sense")

@@ -134,7 +134,7 @@ def _maps(rng: np.random.Generator, info: MethodInfo, truth: dict[str, np.ndarra
 
 
 def _importance(rng: np.random.Generator, effect: np.ndarray, info: MethodInfo, seed: int) -> dict:
-    """Values, errors and p-values by measure: the primary one, and of the probe's first seed what a head tells alone."""
+    """Values, errors and p-values by measure: the primary one, and those that only some methods have."""
     given = {}
     for measure in (info.primary, *["alone"] * (info.name == "probe" and seed == 0)):
         stderr = 0.003 + 0.2 * np.abs(effect)
@@ -143,7 +143,7 @@ def _importance(rng: np.random.Generator, effect: np.ndarray, info: MethodInfo, 
     if {"share", "specific"} <= {measure.name for measure in info.measures}:
         value, stderr, p = given[info.primary]
         total = value[value > 0].sum()
-        given |= {measure: (value / total, stderr / total, p) for measure in ("share", "specific")}
+        given |= dict.fromkeys(("share", "specific"), (value / total, stderr / total, p))
     return given
 
 

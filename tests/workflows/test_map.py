@@ -9,17 +9,19 @@ import pytest
 import torch
 
 from headatlas.atlas.atlas import Atlas
+from headatlas.atlas.records import HeadMap
 from headatlas.atlas.run_record import SCHEMA
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.attention import TARGETS
 from headatlas.methods.attribute import Attribute
 from headatlas.progress import Reporter
+from headatlas.stats import Summary
 from headatlas.suites.audit.audit import audit
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
 from headatlas.workflows import map as mapping
-from headatlas.workflows.map import map_heads
+from headatlas.workflows.map import default_method, map_heads
 from tests import tiny
 from tests.run.contexts import run_context
 
@@ -33,12 +35,12 @@ def test_the_run_says_how_it_was_made(tiny_atlas):
     assert run["model"]["fingerprint"] == tiny.model().fingerprint()
     assert (run["model"]["layers"], run["model"]["heads"], run["model"]["kv_heads"]) == (3, 4, 2)
     assert run["suite"]["fingerprint"] == tiny.suite().fingerprint
-    assert run["settings"]["methods"]["ablate"] == {"baseline": "mean", "share": 0.1, "seeds": 1}
+    assert run["settings"]["methods"]["ablate"] == {"metric": None, "baseline": None, "exact": 6, "seed": 0}
     assert set(run["versions"]) >= {"torch", "transformers", "headatlas", "python"}
     assert run["finished"]
     assert run["cells"]["computed"] > 0
     assert run["audit"] == [check.row() for check in audit(tiny.suite())]
-    assert run["default_method"] == "probe"
+    assert run["default_method"] == "ablate"
     assert [info["name"] for info in run["methods"]] == ["attribute", "ablate", "probe", "gate", "attention"]
 
 
@@ -59,11 +61,9 @@ def test_the_atlas_says_where_heads_look(tiny_atlas):
 
 def test_values_are_those_of_the_methods(tiny_atlas, tmp_path):
     job = run_context(tmp_path)  # the preset's limit is above the size of this suite, so the splits are the same
-    for found in (*Attribute().measure(job).maps, *Ablate(share=0.1).measure(job).maps):
-        grid = tiny_atlas.grid(found.task, found.method)
-        measured = np.array(found.heads).T
-        np.testing.assert_allclose(grid[measured[0], measured[1]], found.summary.mean, atol=1e-5)
-        assert np.isfinite(grid).sum() == len(found.heads)
+    for head_map in (*Attribute().measure(job).maps, *Ablate(exact=6).measure(job).maps):
+        grid = tiny_atlas.grid(head_map.task, head_map.method, head_map.measure)
+        np.testing.assert_allclose(grid.ravel(), head_map.summary.mean, atol=1e-5)
 
 
 @torch.no_grad()
@@ -237,12 +237,19 @@ def test_tasks_that_differ_in_case_keep_their_own_numbers(tmp_path):
     assert tiny.suite(tasks=("math", "Math")).only(["Math"]).tasks == ("Math",)
 
 
-def test_a_map_that_is_complete_only_over_all_tasks_together_is_not_complete(tmp_path):
-    tasks = tuple(f"Task {i}" for i in range(10))
-    atlas = map_all(tiny.model(), tiny.suite(tasks=tasks), ["attribute", "ablate"], out=tmp_path / "a")
-    ablated = atlas.scores[atlas.scores["method"] == "ablate"]
-    assert len(ablated[["layer", "head"]].drop_duplicates()) > len(ablated) / len(tasks)
-    assert atlas.choose_method() == "attribute"
+def test_of_maps_that_are_not_complete_the_one_with_the_highest_priority_is_the_default(tiny_atlas):
+    """A method that mapped every head comes before one that mapped some, whatever their priorities."""
+    every, some = tiny_atlas.run.method("attribute"), tiny_atlas.run.method("ablate")
+    record = tiny_atlas.run.model_copy(update={"methods": [every, some]})
+    heads = tuple((layer, head) for layer in range(3) for head in range(4))
+
+    def head_map(info, count):
+        return HeadMap(info.name, info.primary, "t", 0, heads[:count], Summary.bare(np.zeros(count)))
+
+    assert default_method(record, [head_map(every, 12), head_map(some, 12)]) == "ablate"
+    assert default_method(record, [head_map(every, 12), head_map(some, 5)]) == "attribute"
+    assert default_method(record, [head_map(every, 5), head_map(some, 5)]) == "ablate"
+    assert default_method(record, []) is None
 
 
 def test_any_task_name_can_be_mapped_and_drawn(tmp_path):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headatlas.cli.help import methods_list, settings_list, with_epilog
-from headatlas.cli.options import Baseline, Device, Json, Level, Quiet, TrustRemoteCode
+from headatlas.cli.options import Baseline, Device, Json, Level, Metric, Quiet, TrustRemoteCode
 from headatlas.cli.settings import parse_settings
 from headatlas.errors import Interrupted
 
@@ -37,6 +37,7 @@ def run(
     out: Annotated[Path, typer.Option(help="The atlas folder; an unfinished run in it is continued.")] = Path("atlas"),
     limit: Annotated[int | None, typer.Option(help="Examples per task; the preset's by default.")] = None,
     seeds: Annotated[int | None, typer.Option(help="Repetitions of what is random; the preset's by default.")] = None,
+    metric: Metric = None,
     baseline: Baseline = None,
     set_: Annotated[
         list[str] | None,
@@ -72,6 +73,7 @@ def run(
             out=out,
             limit=limit,
             seeds=seeds,
+            metric=metric,
             baseline=baseline,
             settings=parse_settings(set_ or ()),
             level=level,

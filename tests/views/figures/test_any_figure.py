@@ -33,13 +33,18 @@ def test_hostile_names_stand_as_they_are(hostile, tmp_path, name):
 def test_one_task_and_many(tmp_path, name, count):
     tasks = [f"Task {i}" for i in range(count)]
     shown = FIGURES[name]
+    methods = ["ablate"] if name == "atlas" else ["probe", "gate"]
+    tested = ["gate" if name == "order" else "probe"] if shown.source == "test" else []
     atlas = rich_atlas(
-        tmp_path / "atlas", tasks, (8, 6), methods=["probe", "gate"], tested=["gate" if name == "order" else "probe"],
+        tmp_path / "atlas", tasks, (8, 6), methods=methods, tested=tested,
         tests=[shown.made_by] if shown.source == "test" else [], ks=(4,), draws=5, neutral=count > 1, seeds=2,
     )  # fmt: skip
     figure = draw(atlas, name)
     figure.draw_without_rendering()
-    if name in ("specificity", "steer"):
+    if name == "atlas":
+        labels = [text.get_text().split("  ", 1)[1] for text in figure.axes[1].get_legend().get_texts()[:-1]]
+        assert [label.split(":")[0] for label in labels] == tasks
+    elif name in ("specificity", "steer"):
         labels = [label.get_text().split("\n")[0] for label in figure.axes[0].get_yticklabels()]
         assert labels == tasks
     else:

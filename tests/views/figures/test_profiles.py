@@ -10,7 +10,7 @@ from tests.atlases import Known, write_atlas
 def test_the_mean_of_every_layer_and_the_centre_of_mass_are_drawn(tmp_path):
     values = np.array([[1.0, -3.0], [0.0, 0.0], [np.nan, np.nan], [4.0, np.nan]])
     figure = draw(write_atlas(tmp_path / "atlas", [Known(values)]), "profiles")
-    assert figure.get_supylabel() == "Size of importance (nats) by attribute"
+    assert figure.get_supylabel() == "Size of needed (nats) by attribute"
     (axes,) = figure.axes
     line, centre = axes.get_lines()
     np.testing.assert_allclose(line.get_xydata(), [(0, 2), (1, 0), (3, 4)])  # no head of layer 2 was measured

@@ -51,6 +51,6 @@ def test_a_method_without_errors_shows_the_range_over_its_seeds(tmp_path):
 
 def test_other_methods_by_the_names_of_their_heads(tmp_path):
     atlas = rich_atlas(tmp_path / "atlas", ["A", "B"], (6, 4), tested=[])
-    part = section(report(atlas, findings=[]), "Ablation (ablate)", 3)
-    assert "| task | strongest heads, largest importance first |" in part
+    part = section(report(atlas, findings=[]), "Certified ablation (ablate)", 3)
+    assert "| task | strongest heads, largest needed first |" in part
     assert rows_of(part, "A") == [["A", head_list(atlas.ranking("A", "ablate")[:5])]]

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from headatlas.errors import HeadAtlasError
 from headatlas.patterns.functions import function_counts, head_functions, specific_method, strength
-from headatlas.views.figures.style import BASE, SMALL
+from headatlas.views.figures.style import BASE, SMALL, wrapped
 from headatlas.views.scale import tick_step
 
 if TYPE_CHECKING:
@@ -81,7 +81,10 @@ def _key(
 ) -> None:
     axes.axis("off")
     counts = function_counts(functions, tasks)  # type: ignore[arg-type]
-    handles = [Patch(facecolor=colours[task], label=f"{letters[task]}  {task}: {counts[task]}") for task in tasks]
+    handles = [
+        Patch(facecolor=colours[task], label=f"{letters[task]}  {wrapped(task, 2.3, BASE, lines=1)}: {counts[task]}")
+        for task in tasks
+    ]
     shown = len(functions.drop_duplicates(["layer", "head"]))
     handles.append(Patch(facecolor=NOTHING, edgecolor="#bbbbbb", label=f"nothing shown: {total - shown}"))
     legend = axes.legend(

@@ -16,6 +16,8 @@ from headatlas.views.figures.style import BASE, SMALL, wrapped
 from headatlas.views.scale import tick_step
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from headatlas.atlas.atlas import Atlas
 
 # Okabe and Ito's colours in an order in which neighbours differ in lightness too; more tasks repeat them with letters.
@@ -62,10 +64,10 @@ def draw_atlas(atlas: Atlas, method: str | None = None) -> Figure:
 
 
 def _head(
-    axes: Axes, layer: int, head: int, rows: object, colours: dict[str, str], letters: dict[str, str], most: float
+    axes: Axes, layer: int, head: int, rows: pd.DataFrame, colours: dict[str, str], letters: dict[str, str], most: float
 ) -> None:
     """One cell, split from left to right between its functions."""
-    entries = list(rows.itertuples())  # type: ignore[attr-defined]
+    entries = list(rows.itertuples())
     width = 1 / len(entries)
     for i, row in enumerate(entries):
         depth = WEAKEST + (1 - WEAKEST) * float(strength(np.array(row.share), most))
@@ -77,10 +79,10 @@ def _head(
 
 
 def _key(
-    axes: Axes, functions: object, tasks: list[str], colours: dict[str, str], letters: dict[str, str], total: int
+    axes: Axes, functions: pd.DataFrame, tasks: list[str], colours: dict[str, str], letters: dict[str, str], total: int
 ) -> None:
     axes.axis("off")
-    counts = function_counts(functions, tasks)  # type: ignore[arg-type]
+    counts = function_counts(functions, tasks)
     handles = [
         Patch(facecolor=colours[task], label=f"{letters[task]}  {wrapped(task, 2.3, BASE, lines=1)}: {counts[task]}")
         for task in tasks

@@ -51,7 +51,7 @@ def test_the_value_has_no_bias_even_where_attribution_has_the_wrong_sign():
     attributed = -0.5 * effects + rng.normal(0, 0.1, effects.shape)
     names = [str(i // 2) for i in range(40)]
     values = []
-    for _ in range(300):
+    for _ in range(2000):
         draw = draw_examples(attributed, 8, rng)
         values.append(certify(attributed, effects[draw.examples], draw, names).summary.mean)
     errors = np.std(values, axis=0) / np.sqrt(len(values))

@@ -180,6 +180,7 @@ def test_a_new_map_takes_its_evidence_with_it_and_the_same_map_keeps_it(tmp_path
         ({"draws": 0}, "`draws` 0 was asked for; it must be at least 1"),
         ({"limit": 1}, "`limit` 1 was asked for; it must be at least 2"),
         ({"baseline": "mode"}, "Unknown baseline 'mode'"),
+        ({"baseline": "twin"}, "Unknown baseline 'twin'.*Known: mean, zero, resample"),
     ],
 )
 def test_bad_requests_are_refused_before_anything_is_written(atlas, options, message):

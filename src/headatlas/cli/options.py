@@ -11,5 +11,6 @@ TrustRemoteCode = Annotated[bool, typer.Option("--trust-remote-code", help="Run 
 Json = Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
 Baseline = Annotated[str | None, typer.Option(help="What replaces a removed head: twin, pair, mean, zero or resample.")]
+SetBaseline = Annotated[str | None, typer.Option(help="What replaces removed heads: mean (default), zero or resample.")]
 Metric = Annotated[str | None, typer.Option(help="What is measured of an answer: margin or logprob.")]
 Level = Annotated[int | None, typer.Option(help="Difficulty of a built-in suite: 1 (default), 2 or 3.")]

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from headatlas.cli.help import tests_list, with_epilog
-from headatlas.cli.options import Baseline, Device, Json, Quiet, TrustRemoteCode
+from headatlas.cli.options import Device, Json, Quiet, SetBaseline, TrustRemoteCode
 from headatlas.errors import Interrupted
 
 EXAMPLES = """Examples:
@@ -33,7 +33,7 @@ def run(
     ] = None,
     draws: Annotated[int | None, typer.Option(help="Random sets of heads to compare with.")] = None,
     limit: Annotated[int | None, typer.Option(help="Held-out examples per task, and chains.")] = None,
-    baseline: Baseline = None,
+    baseline: SetBaseline = None,
     distractors: Annotated[
         bool,
         typer.Option("--distractors/--no-distractors", help="Also score distractors, which forced choice needs."),

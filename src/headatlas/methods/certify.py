@@ -69,8 +69,7 @@ class Certified:
 def certify(attributed: Array, exact: Array, draw: Draw, groups: Sequence[str]) -> Certified:
     """Certified mean effects from attributions [example, head] and exact effects [drawn example, head]."""
     a, x, w = attributed[draw.examples][draw.turns], exact[draw.turns], draw.weights[:, None]
-    names = np.asarray(groups)[draw.examples][draw.turns]
-    coefficients = _cross_fitted(a, x, w, names)
+    coefficients = _cross_fitted(a, x, w, np.square(attributed).mean(0))
     terms = coefficients * attributed.mean(0) + w * (x - coefficients * a)
     n, clusters = len(terms), len(set(groups))
     correction = moderated_variance(terms.var(0, ddof=1), n - 1, _spread(attributed))
@@ -101,19 +100,15 @@ def certify_all(exact: Array, groups: Sequence[str]) -> Certified:
     return Certified(summary, len(exact), np.zeros_like(summary.mean), np.ones_like(summary.mean))
 
 
-def _cross_fitted(a: Array, x: Array, w: Array, groups: NDArray[np.str_]) -> Array:
-    """lambda [turn, head]: the slope of exact on attributed effects over the turns of other groups, drawn towards 1.
+def _cross_fitted(a: Array, x: Array, w: Array, prior: Array) -> Array:
+    """lambda [turn, head]: the slope of exact on attributed effects over all other turns, drawn towards 1.
 
-    Leaving out the turn's own group keeps the estimate unbiased. Few turns say little about a slope, so it counts as if
-    as many turns with slope 1 had been seen.
+    Turns are drawn independently, so leaving out the turn itself keeps the estimate unbiased. Few turns say little
+    about a slope, so it counts as if as many turns with slope 1 and the mean square `prior` had been seen.
     """
-    prior = np.maximum(_spread(a) ** 2 * len(a), 1e-12)
-    slopes = np.empty_like(a)
-    for name in np.unique(groups):
-        others = groups != name
-        products, squares = (w * a * x)[others].sum(0), (w * a * a)[others].sum(0)
-        slopes[~others] = (products + prior) / (squares + prior)
-    return slopes
+    products, squares = w * a * x, w * a * a
+    weight = np.maximum(prior * len(a), 1e-12)
+    return (products.sum(0) - products + weight) / (squares.sum(0) - squares + weight)
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,10 @@ def specific_method(atlas: Atlas, method: str | None = None) -> str | None:
 
 
 def head_functions(atlas: Atlas, method: str | None = None) -> pd.DataFrame:
-    """One row per head and function that the head is specifically for: `specific` above zero with q below 0.05.
+    """One row per head and function that the head is specifically for: needed by the task, and more than by the others.
 
-    q is Benjamini and Hochberg's over all tasks and heads together. `share` is the head's part of the task's positive
+    Both must hold, so the p-value of a head is the larger of those of `share` and `specific`; q below 0.05 is Benjamini
+    and Hochberg's over all tasks and heads together. `share` is the head's part of the task's positive
     effects. The largest share comes first. Empty where no method says how specific heads are.
     """
     name = specific_method(atlas, method)
@@ -37,10 +38,11 @@ def head_functions(atlas: Atlas, method: str | None = None) -> pd.DataFrame:
         return pd.DataFrame(columns=COLUMNS)
     scores = atlas.scores[atlas.scores["method"] == name]
     keys = ["layer", "head", "task"]
-    rows = scores[scores["measure"] == SPECIFIC][[*keys, "value", "p_value"]].rename(columns={"value": "specific"})
-    shares = scores[scores["measure"] == SHARE][[*keys, "value"]].rename(columns={"value": "share"})
-    rows = rows.merge(shares, on=keys)
-    rows["q_value"] = q_values(rows["p_value"].to_numpy(dtype=float))
+    columns = [*keys, "value", "p_value"]
+    by_measure = {name: scores.loc[scores["measure"] == name, columns] for name in (SPECIFIC, SHARE)}
+    rows = by_measure[SPECIFIC].merge(by_measure[SHARE], on=keys, suffixes=("", "_share"))
+    rows = rows.rename(columns={"value": "specific", "value_share": "share"})
+    rows["q_value"] = q_values(rows[["p_value", "p_value_share"]].max(axis=1).to_numpy(dtype=float))
     shown = rows[(rows["specific"] > 0) & (rows["share"] > 0) & (rows["q_value"] < LEVEL)]
     return shown.sort_values("share", ascending=False, kind="stable")[COLUMNS].reset_index(drop=True)
 

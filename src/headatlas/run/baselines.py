@@ -16,7 +16,7 @@ from headatlas.model.heads import Baseline, HeadModel
 from headatlas.run.batches import Batch
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
-from headatlas.run.settings import check_baseline
+from headatlas.run.settings import SET_BASELINES, check_baseline
 
 MEAN = CellKind("mean of heads")
 
@@ -25,7 +25,7 @@ class Baselines:
     """The baseline of one kind for every batch of a run."""
 
     def __init__(self, kind: str, context: RunContext, seed: int = 0):
-        check_baseline(kind)
+        check_baseline(kind, SET_BASELINES)
         self.kind, self.context, self.seed = kind, context, seed
         self._means: dict[str, Tensor] = {}
         if kind == "mean":

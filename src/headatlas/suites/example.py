@@ -56,6 +56,8 @@ class Example(BaseModel):
     def _answers_differ(self) -> Example:
         if self.answer.strip() in {text.strip() for text in self.distractors}:
             raise ValueError(f"distractors contain the answer {self.answer!r}")
+        if self.counterfactual and self.counterfactual.prompt.strip() == self.prompt.strip():
+            raise ValueError("counterfactual has the same prompt")
         if self.counterfactual and self.counterfactual.answer.strip() == self.answer.strip():
             raise ValueError(f"counterfactual has the same answer {self.answer!r}; it must have another")
         return self

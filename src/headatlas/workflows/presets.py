@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from headatlas.errors import UsageError, unknown
 from headatlas.evidence.base import TestSettings
-from headatlas.run.settings import check_baseline
+from headatlas.run.settings import SET_BASELINES, check_baseline
 from headatlas.suites.suite import SHARES
 
 DEFAULT = "quick"
@@ -72,8 +72,7 @@ def choose_settings(
         if value is not None and (value < least or (most is not None and value > most)):
             bounds = f"at least {least}" if most is None else f"from {least} to {most}"
             raise UsageError(f"`{name}` {value} was asked for; it must be {bounds}.")
-    if baseline is not None:
-        check_baseline(baseline)
+    check_baseline(baseline, SET_BASELINES)
     return replace(
         settings,
         ks=tuple(sorted(set(ks))) if ks else settings.ks,

@@ -44,7 +44,7 @@ def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks, command):
     assert f"headatlas verify {out}" in made.stdout
     assert str(out / "report.html") in made.stdout
     assert "cells computed, 0 reused from an earlier run" in made.stderr
-    drawn = {"importance", "profiles", "elbow", "roles", "role_maps", "role_distributions", "gate_curves"}
+    drawn = {"atlas", "importance", "profiles", "elbow", "roles", "role_maps", "role_distributions", "gate_curves"}
     assert {path.name for path in (out / "figures").iterdir()} == {f"{n}.{k}" for n in drawn for k in ("png", "svg")}
 
     again = command("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance", "--json")
@@ -53,7 +53,7 @@ def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks, command):
 
     top = command("top", out, "--task", "colours", "-k", 3)
     assert top.returncode == 0
-    assert "Colours: strongest heads by probe" in top.stdout
+    assert "Colours: strongest heads by ablate" in top.stdout
     assert len([line for line in top.stdout.splitlines() if " to " in line]) == 3
     rows = json.loads(command("top", out, "--task", "colours", "-k", 3, "--json").stdout)
     columns = {"rank", "layer", "head", "value", "low", "high", "stderr", "p_value", "q_value", "least", "most"}
@@ -70,7 +70,7 @@ def test_the_heatmap_is_drawn_in_a_colour_terminal(tiny_atlas):
         "top", tiny_atlas.path, "--task", "colours", FORCE_COLOR="1", TERM="xterm-256color", COLORTERM="truecolor"
     )
     assert top.stdout.count("▀▀") == 4 * 2  # four heads, two lines of two layers
-    assert "by probe" in top.stdout
+    assert "by ablate" in top.stdout
     assert "▀" not in run("top", tiny_atlas.path, "--task", "colours").stdout
 
 

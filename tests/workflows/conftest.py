@@ -21,7 +21,7 @@ def nothing_published():
 
 @pytest.fixture(scope="module")
 def mapped(nothing_published, tmp_path_factory):
-    """Three methods; ablation measured some heads only."""
+    """Three methods."""
     out, methods = tmp_path_factory.mktemp("verify") / "atlas", ["attribute", "ablate", "probe"]
     settings = {"probe": {"shuffles": 10}}
     return map_heads(planted(), SUITE, methods, out=out, settings=settings, reporter=tiny.Listener()).path

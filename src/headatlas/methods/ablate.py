@@ -50,10 +50,10 @@ class Ablate(Method):
         title="Certified ablation",
         summary="measures what each task needs each head for, exactly on some examples and estimated on all",
         meaning="What the task loses when the head does as on the twin (or at its baseline), certified by exact "
-        "measurements. One head at a time: heads that stand in for each other are understated.",
+        "measurements. One head at a time: heads that can replace each other are understated.",
         kind="importance",
         measures=(
-            Measure(name="needed", meaning="the prompt needs the head: it loses with the twin's", unit="nats"),
+            Measure(name="needed", meaning="the task loses when the head does as on the twin", unit="nats"),
             Measure(name="share", meaning="the head's part of all positive effects of the task", unit="share"),
             Measure(name="specific", meaning="the head is for this task more than for the others", unit="share"),
         ),

@@ -41,8 +41,8 @@ class Attribute(Method):
         "is saturated it can be wrong, even in its sign, so it has no p-values.",
         kind="importance",
         measures=(
-            Measure(name="needed", meaning="the prompt needs the head: it loses with the twin's", unit="nats"),
-            Measure(name="enough", meaning="the head is enough: the twin gains with the prompt's", unit="nats"),
+            Measure(name="needed", meaning="the task loses when the head does as on the twin", unit="nats"),
+            Measure(name="enough", meaning="the twin gains when the head does as on the prompt", unit="nats"),
         ),
         primary="needed",
         priority=1,

@@ -62,7 +62,7 @@ def test_opens_alone_and_complete(look, report, atlas):
 def test_cells_are_named_for_those_who_listen(look, report):
     with look(report, "method=attribute") as page:
         one = cell(page, "Retrieval", 3, 2)
-        words = re.compile(r"layer 3 head 2, importance .*, q .*, rank \d+ of 270")
+        words = re.compile(r"layer 3 head 2, needed .*, q .*, rank \d+ of 270")
         expect(one).to_have_attribute("aria-label", words)
         assert panel(page, "Retrieval").locator("svg.cells").get_attribute("role") == "grid"
 
@@ -74,12 +74,12 @@ def test_hovering_shows_what_was_measured(look, report, atlas, task):
         for rank in (1, 2, 8, 101, 270):
             row = table.iloc[rank - 1]
             facts = hover(page, task, int(row.layer), int(row["head"]))
-            assert number(facts["importance"]) == pytest.approx(row.value, rel=6e-4, abs=1e-6)
+            assert number(facts["needed"]) == pytest.approx(row.value, rel=6e-4, abs=1e-6)
             assert ends(facts["95"]) == pytest.approx([row.low, row.high], rel=6e-3, abs=1e-6)
             assert number(facts["q"].rstrip(",")) == pytest.approx(row.q_value, rel=6e-2)
             assert ("not distinguishable" in facts["q"]) == (row.q_value >= 0.05)
             assert facts["rank"] == f"{rank} of 270"
-        assert page.locator("#tip footer").inner_text() == "ranked by attribute: largest importance first"
+        assert page.locator("#tip footer").inner_text() == "ranked by attribute: largest needed first"
 
 
 def test_ranks_are_those_of_the_method_whatever_is_shown(look, report, atlas):

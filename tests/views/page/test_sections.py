@@ -26,7 +26,7 @@ def test_evidence(look, report, atlas):
         mask = page.locator('#evidence [data-test="mask"] figure').first
         assert "beyond random from " in mask.inner_text()
         assert mask.locator(".band.reference").count() == 1 and mask.locator(".level").count() == 1
-        assert "attribute ranks first: largest importance first" in page.locator("#evidence header p").inner_text()
+        assert "attribute ranks first: largest needed first" in page.locator("#evidence header p").inner_text()
         diagonal = page.locator('#evidence [data-test="specificity"] td.outlined')
         assert diagonal.count() == MAPPED
         rows = atlas.evidence.query(

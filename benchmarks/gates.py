@@ -19,7 +19,7 @@ from headatlas.run.cells import Runner
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
 from headatlas.suites.cognitive import cognitive
-from headatlas.workflows.presets import MAP_PRESETS
+from headatlas.workflows.presets import PRESETS
 
 LIMITS = {"Syntactic Understanding": 60, "Math Calculation": 120}  # seconds of a quick fit
 QUICK = Gate(**{**Gate.presets["quick"], "seeds": 1})
@@ -52,7 +52,7 @@ def against_plain(model: HeadModel) -> None:
 
 def _context(model: HeadModel, folder: Path) -> RunContext:
     """The quick preset of the two tasks."""
-    limits = MAP_PRESETS["quick"]
+    limits = PRESETS["quick"].limits
     assert limits is not None
     splits = cognitive().only(LIMITS).split(0)
     splits = {split: suite.limit(limits[split], 0) for split, suite in splits.items()}

@@ -24,7 +24,7 @@ from headatlas.atlas.run_record import (
 from headatlas.evidence import TESTS
 from headatlas.methods import METHODS
 from headatlas.stats import Summary, estimate, summarise
-from headatlas.workflows.presets import TEST_PRESETS
+from headatlas.workflows.presets import PRESETS
 
 SETTINGS_KEY = "5e771465"  # of the one set of settings that made-up tests were run with
 
@@ -174,7 +174,7 @@ def _default_method(maps: Sequence[Known], infos: Sequence[MethodInfo]) -> str:
 
 
 def _verifications(rows: Mapping[str, Sequence[Evidence]]) -> list[Verification]:
-    settings = asdict(TEST_PRESETS["standard"])
+    settings = asdict(PRESETS["standard"].tests)
     return [
         Verification(
             key=SETTINGS_KEY, method=method, test=test, settings=settings, finished="2026-01-01T00:02:00+00:00"

@@ -13,7 +13,7 @@ from headatlas.suites.example import Example
 from headatlas.suites.suite import SPLITS, Suite, to_jsonl
 from headatlas.workflows import held_out
 from headatlas.workflows.map import map_heads
-from headatlas.workflows.presets import TEST_PRESETS
+from headatlas.workflows.presets import PRESETS
 from headatlas.workflows.verify import verify
 from tests import tiny
 from tests.workflows.planted import CONTEXT, SUITE, check, planted
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("nothing_published")
 
 
 def settings(**changes):
-    return replace(TEST_PRESETS["quick"], **{"examples": None, **changes})
+    return replace(PRESETS["quick"].tests, **{"examples": None, **changes})
 
 
 def test_what_is_evaluated_shares_no_group_with_what_made_the_map(atlas):

@@ -12,7 +12,7 @@ from headatlas.atlas.tables import EVIDENCE
 from headatlas.errors import HeadAtlasError
 from headatlas.evidence import trial as trial_module
 from headatlas.workflows.map import map_heads
-from headatlas.workflows.presets import TEST_PRESETS, choose_settings
+from headatlas.workflows.presets import PRESETS, choose_settings
 from headatlas.workflows.verify import verify
 from tests import tiny
 from tests.workflows.planted import SUITE, check, planted
@@ -190,12 +190,12 @@ def test_bad_requests_are_refused_before_anything_is_written(atlas, options, mes
 
 
 def test_the_request_overrides_the_preset_and_the_preset_the_atlas(atlas):
-    assert choose_settings("paper", (3, 4)) == TEST_PRESETS["paper"]
+    assert choose_settings("paper", (3, 4)) == PRESETS["paper"].tests
     changed = choose_settings("paper", (3, 4), [4, 2, 4], 7, 9, "zero", distractors=False)
     assert (changed.ks, changed.k, changed.draws, changed.examples, changed.chains) == ((2, 4), 4, 7, 9, 9)
     assert (changed.baseline, changed.distractors) == ("zero", False)
     tested = verify(atlas, planted(), SUITE, tests=["mask"], draws=2, ks=[1], reporter=tiny.Listener())
-    assert tested.run.verifications[0].settings["examples"] == TEST_PRESETS["quick"].examples, "the preset of the map"
+    assert tested.run.verifications[0].settings["examples"] == PRESETS["quick"].tests.examples, "the preset of the map"
 
 
 def test_two_processes_do_not_write_one_atlas(atlas):

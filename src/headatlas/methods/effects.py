@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,7 +61,7 @@ def exact_effects(title: str, quantities: Quantities, heads: Sequence[Head]) -> 
     return _by_task(title, quantities, cell)
 
 
-def _by_task(title: str, quantities: Quantities, make_cell) -> dict[str, Array]:  # type: ignore[no-untyped-def]
+def _by_task(title: str, quantities: Quantities, make_cell: Callable[[TaskQuantity, Batch], Cell]) -> dict[str, Array]:
     """Run one cell per batch of every task, under one bar; rows in the order of the quantity's items."""
     pairs = [(task, batch) for task, quantity in quantities.items() for batch in quantity.batches]
     if not pairs:

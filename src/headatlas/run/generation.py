@@ -19,12 +19,12 @@ from headatlas.model.heads import HeadModel
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
+from headatlas.run.interventions import FORWARD_TOKENS
 from headatlas.suites.example import Example
 from headatlas.suites.suite import SPLITS
 
 ANSWERS = CellKind("generated answers", 2)
 LONGEST = 24  # tokens of an answer
-FORWARD_TOKENS = 1536  # padded prompt tokens that are run together
 END = re.compile(r"\n|(?<=[.!?])\s")  # an answer ends with its line or its sentence
 
 

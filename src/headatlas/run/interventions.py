@@ -88,9 +88,8 @@ class GatesByExample:
 
     @contextmanager
     def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
-        example = torch.empty(batch.size, dtype=torch.long)  # of every row
-        example[batch.rows] = torch.tensor(batch.members)[batch.owners[batch.slots]]
-        with model.gate(self.gates[example], self.baseline):
+        example_of_row = torch.tensor(batch.members)[batch.row_owners]
+        with model.gate(self.gates[example_of_row], self.baseline):
             yield
 
 

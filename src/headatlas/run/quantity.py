@@ -64,10 +64,6 @@ class TaskQuantity:
     def groups(self) -> list[str]:
         return [item.example.group for item in self.items]
 
-    @property
-    def unit(self) -> str:
-        return "nats"
-
     @cached_property
     def batches(self) -> list[Batch]:
         """Members index `items`."""

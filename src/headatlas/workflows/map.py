@@ -40,7 +40,7 @@ from headatlas.suites import load_suite
 from headatlas.suites.audit.audit import audit
 from headatlas.suites.suite import SPLITS, Suite
 from headatlas.workflows.choose_methods import choose_methods, usable_methods
-from headatlas.workflows.presets import DEFAULT, check_preset, split_limits
+from headatlas.workflows.presets import DEFAULT, find_preset, split_limits
 from headatlas.workflows.publish import FILES, publish
 
 TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet")
@@ -77,7 +77,7 @@ def map_heads(
     names, such as {"probe": {"kind": "paper"}}.
     """
     reporter = reporter or Reporter()
-    check_preset(preset)
+    find_preset(preset)
     for name, value, least in (("limit", limit, FEWEST_EXAMPLES), ("seeds", seeds, 1)):
         if value is not None and value < least:
             raise UsageError(f"`{name}` {value} was asked for; it must be at least {least}.")

@@ -6,7 +6,7 @@ What a preset changes in a method is declared by the method itself.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from headatlas.errors import UsageError, unknown
 from headatlas.evidence.base import TestSettings
@@ -15,38 +15,50 @@ from headatlas.suites.suite import SHARES
 
 DEFAULT = "quick"
 
-# Examples per task in each split; all of them where None.
-MAP_PRESETS: dict[str, Mapping[str, int] | None] = {
-    "quick": {"fit": 48, "choose": 90, "evaluate": 32},
-    "standard": {"fit": 80, "choose": 90, "evaluate": 80},
-    "paper": None,
-}
 
-TEST_PRESETS = {
-    "quick": TestSettings(
-        ks=(16,), k=16, draws=20, few_draws=2, sizes=(16, 64), examples=8, chains=4, strengths=(1.0, 5.0),
-        scales=(0.5, 2.0),
+@dataclass(frozen=True)
+class Preset:
+    """`limits` are the examples per task in each split of a map, all of them where None; `tests` is for its tests."""
+
+    limits: Mapping[str, int] | None
+    tests: TestSettings
+
+
+PRESETS = {
+    "quick": Preset(
+        {"fit": 48, "choose": 90, "evaluate": 32},
+        TestSettings(
+            ks=(16,), k=16, draws=20, few_draws=2, sizes=(16, 64), examples=8, chains=4, strengths=(1.0, 5.0),
+            scales=(0.5, 2.0),
+        ),
     ),
-    "standard": TestSettings(
-        ks=(1, 2, 4, 8, 16, 32), k=16, draws=50, few_draws=10, sizes=(4, 8, 16, 32, 64, 128), examples=60, chains=40
+    "standard": Preset(
+        {"fit": 80, "choose": 90, "evaluate": 80},
+        TestSettings(
+            ks=(1, 2, 4, 8, 16, 32), k=16, draws=50, few_draws=10, sizes=(4, 8, 16, 32, 64, 128), examples=60,
+            chains=40,
+        ),
     ),
-    "paper": TestSettings(
-        ks=(1, 2, 4, 8, 16, 32, 64, 128), k=32, draws=100, few_draws=20, sizes=(1, 2, 4, 8, 16, 32, 64, 128, 192),
-        examples=None, chains=None,
+    "paper": Preset(
+        None,
+        TestSettings(
+            ks=(1, 2, 4, 8, 16, 32, 64, 128), k=32, draws=100, few_draws=20,
+            sizes=(1, 2, 4, 8, 16, 32, 64, 128, 192), examples=None, chains=None,
+        ),
     ),
 }  # fmt: skip
 
 
-def check_preset(name: str) -> str:
-    if name not in MAP_PRESETS:
-        raise unknown("preset", name, MAP_PRESETS)
-    return name
+def find_preset(name: str) -> Preset:
+    if name not in PRESETS:
+        raise unknown("preset", name, PRESETS)
+    return PRESETS[name]
 
 
 def split_limits(preset: str, limit: int | None) -> dict[str, int] | None:
     """Examples per task in each split: the preset's, or a number per task shared out; rounding goes to `fit`."""
     if limit is None:
-        limits = MAP_PRESETS[preset]
+        limits = find_preset(preset).limits
         return None if limits is None else dict(limits)
     shared = {split: round(limit * share) for split, share in SHARES.items() if split != "fit"}
     return {"fit": limit - sum(shared.values()), **shared}
@@ -62,7 +74,7 @@ def choose_settings(
     distractors: bool = True,
 ) -> TestSettings:
     """The settings of a test preset, with what was asked for in place of its own numbers."""
-    settings = TEST_PRESETS[check_preset(preset)]
+    settings = find_preset(preset).tests
     layers, heads = shape
     for name, value, least, most in (
         *(("k", k, 1, layers * heads - 1) for k in ks or ()),

@@ -12,6 +12,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from headatlas.errors import HeadAtlasError
 from headatlas.patterns.functions import function_counts, head_functions, specific_method, strength
+from headatlas.stats import LEVEL
 from headatlas.views.figures.style import BASE, SMALL, wrapped
 from headatlas.views.scale import tick_step
 
@@ -94,7 +95,7 @@ def _key(
     )
     legend.set_alignment("left")
     axes.text(
-        0, 0, "Stronger colour: larger share of the\ntask’s effects. q < 0.05 over all\nheads and functions.",
+        0, 0, f"Stronger colour: larger share of the\ntask’s effects. q < {LEVEL} over all\nheads and functions.",
         transform=axes.transAxes, fontsize=SMALL, color="#555555", va="bottom",
     )  # fmt: skip
 

@@ -19,6 +19,7 @@ def test_only_what_is_needed_must_be_given():
         ({"distractors": (" red", "\t")}, "contains a blank option"),
         ({"distractors": (" red", "red ")}, "contains the same option twice"),
         ({"distractors": ("blue",)}, "distractors contain the answer ' blue'"),
+        ({"counterfactual": {"prompt": "The sky is ", "answer": " red"}}, "has the same prompt; change in it what"),
         ({"counterfactual": {"prompt": "Grass is", "answer": "blue"}}, "same answer ' blue'; it must have another"),
         ({"counterfactual": {"prompt": "", "answer": " green"}}, "at least 1 character"),
         ({"answers": " blue"}, "Extra inputs are not permitted"),

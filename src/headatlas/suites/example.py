@@ -57,7 +57,7 @@ class Example(BaseModel):
         if self.answer.strip() in {text.strip() for text in self.distractors}:
             raise ValueError(f"distractors contain the answer {self.answer!r}")
         if self.counterfactual and self.counterfactual.prompt.strip() == self.prompt.strip():
-            raise ValueError("counterfactual has the same prompt")
+            raise ValueError("counterfactual has the same prompt; change in it what changes the answer")
         if self.counterfactual and self.counterfactual.answer.strip() == self.answer.strip():
             raise ValueError(f"counterfactual has the same answer {self.answer!r}; it must have another")
         return self

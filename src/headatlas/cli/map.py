@@ -39,6 +39,10 @@ def run(
     seeds: Annotated[int | None, typer.Option(help="Repetitions of what is random; the preset's by default.")] = None,
     metric: Metric = None,
     baseline: Baseline = None,
+    exact: Annotated[
+        str | None,
+        typer.Option(help="Examples per task that ablate measures exactly for every head: a number, or all."),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="METHOD.SETTING=VALUE", help="A setting of a method; may be repeated."),
@@ -75,7 +79,7 @@ def run(
             seeds=seeds,
             metric=metric,
             baseline=baseline,
-            settings=parse_settings(set_ or ()),
+            settings=parse_settings([*(set_ or ()), *([f"ablate.exact={exact}"] if exact else [])]),
             level=level,
             chat=chat,
             at_chance=at_chance,

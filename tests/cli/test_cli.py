@@ -154,3 +154,32 @@ def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, ti
         assert "Traceback" not in done.stderr, (arguments, done.stderr)
         assert done.stdout == ""
         assert not (out / "scores.parquet").exists(), arguments
+
+
+def test_the_consensus_of_an_atlas(tmp_path, tiny_atlas, command):
+    """Of every task that two methods have mapped, or of one; as a table and as JSON."""
+    printed = command("top", tiny_atlas.path, "--consensus")
+    assert printed.returncode == 0, printed.stderr
+    assert "Colours: heads that at least two" in printed.stdout and "Numbers: heads that" in printed.stdout
+    (found,) = json.loads(command("top", tiny_atlas.path, "--consensus", "--task", "numbers", "--json").stdout)
+    assert found["task"] == "Numbers"
+    assert [one["method"] for one in found["methods"]] == ["attribute", "ablate", "gate"]
+    assert len(found["heads"]) == min(found["agreed"], 10)
+    for row in found["heads"]:
+        assert sum(row[f"{one['method']}_supports"] for one in found["methods"]) == row["methods"] >= 2
+    refused = command("top", tiny_atlas.path, "--consensus", "--method", "gate")
+    assert refused.returncode == 2
+    assert "--consensus asks all causal methods of the atlas; leave --method out." in refused.stderr
+
+
+def test_a_consensus_of_one_method_is_one_sentence(tmp_path, command):
+    import numpy as np
+
+    from tests.atlases import Known, write_atlas
+
+    atlas = write_atlas(tmp_path / "atlas", [Known(np.ones((3, 4)))])
+    for more in ((), ("--task", "task"), ("--json",)):
+        done = command("top", atlas.path, "--consensus", *more)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("Error: A consensus needs at least 2 independent causal methods; ")
+        assert done.stderr.count("\n") == 1

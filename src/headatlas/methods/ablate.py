@@ -59,6 +59,7 @@ class Ablate(Method):
         ),
         primary="needed",
         priority=4,
+        evidence_from="exact effects on choose examples",
         figures=("atlas",),
     )
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {

@@ -46,6 +46,7 @@ class Attribute(Method):
         ),
         primary="needed",
         priority=1,
+        evidence_from="gradients on fit examples",
     )
     metric: str | None = None
     baseline: str | None = None

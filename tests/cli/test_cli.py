@@ -80,6 +80,51 @@ def test_suite_commands(tiny_tasks, command):
     checked = json.loads(command("suite", "check", tiny_tasks, "--json").stdout)
     assert [row["task"] for row in checked["tasks"]] == ["Colours", "Numbers"]
     assert all(row["fit"] + row["choose"] + row["evaluate"] == row["examples"] == 24 for row in checked["tasks"])
+    assert {(row["twins"], row["nested"]) for row in checked["tasks"]} == {(0, 0)}
+
+
+def with_twins(folder, missing=0, nested=0):
+    """The small tasks as a file, with twins but for the first of each task; the first have nested options."""
+    from headatlas.suites.suite import to_jsonl
+    from tests.run.test_quantity import twin_suite
+
+    examples = []
+    for i, example in enumerate(twin_suite(24, missing=missing).examples):
+        longer = (f"{example.answer} and", *example.distractors[1:])
+        examples.append(example.model_copy(update={"distractors": longer}) if i % 24 < nested else example)
+    path = folder / "twins.jsonl"
+    path.write_text(to_jsonl(examples))
+    return path
+
+
+def test_suite_check_says_what_a_map_would_do_with_the_twins(tmp_path, tiny_folder, command):
+    tasks = with_twins(tmp_path, missing=1, nested=2)
+    done = command("suite", "check", tasks, "--model", tiny_folder, "--json")
+    assert done.returncode == 0, done.stderr
+    first, second = json.loads(done.stdout)["tasks"]
+    assert (first["task"], first["examples"], first["twins"], first["aligned"], first["nested"]) == (
+        "Colours", 24, 23, 23, 2,
+    )  # fmt: skip
+    assert second["metric"] == "margin" and 0 <= second["lent"] <= 24
+    assert {row["baseline"] for row in (first, second)} <= {"twin", "pair", "mean", "twin / pair", "pair / twin"}
+    text = command("suite", "check", tasks).stdout
+    assert "aligned" not in text and "In 4 examples an option begins another" in text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["twins.jsonl"], "nothing is written"
+
+
+def test_too_few_twins_are_refused_before_anything_is_written(tmp_path, tiny_folder, tiny_tasks, command):
+    out = tmp_path / "out"
+    usual = ("map", "--model", tiny_folder, "--out", out, "--at-chance", "--method", "ablate")
+    few = with_twins(tmp_path, missing=23)
+    for tasks, asked, message in (
+        (tiny_tasks, ("--baseline", "twin"), "examples of 'Colours' in its 'choose' split have a twin that can be "
+         "aligned, too few for --baseline 'twin'. Give more twins, or use another --baseline."),
+        (few, ("--baseline", "twin"), "too few for --baseline 'twin'"),
+    ):  # fmt: skip
+        done = command(*usual, "--suite", tasks, *asked)
+        assert (done.returncode, done.stdout) == (1, ""), done.stderr
+        assert message in done.stderr and "Traceback" not in done.stderr
+        assert not out.exists()
 
 
 def test_the_audit_gives_a_verdict_on_every_check(tiny_tasks, tiny_folder, command):
@@ -88,7 +133,8 @@ def test_the_audit_gives_a_verdict_on_every_check(tiny_tasks, tiny_folder, comma
     assert "prompt length in tokens" in done.stdout
     checks = json.loads(command("suite", "audit", tiny_tasks, "--json").stdout)
     assert {check["verdict"] for check in checks} <= {"good", "warning", "bad"}
-    assert f"{len(checks) + 2} checks:" in done.stdout
+    assert f"{len(checks) + 2 + 4} checks:" in done.stdout, "two lengths, and twins and options of both tasks"
+    assert "0 of 24 examples of Colours have a twin that can be aligned with them" in done.stdout
 
 
 def test_importing_writes_a_task_file_that_can_be_checked(tmp_path):

@@ -15,7 +15,7 @@ import numpy as np
 from headatlas.atlas.declarations import Measure, MethodInfo
 from headatlas.atlas.records import Diagnostic, HeadMap
 from headatlas.errors import UsageError
-from headatlas.methods.attribute import describe
+from headatlas.methods.attribute import describe, plan_tasks, say_left_out
 from headatlas.methods.base import Measured, Method
 from headatlas.methods.certify import Certified, certify, certify_all, draw_examples
 from headatlas.methods.effects import attributed_effects, exact_effects
@@ -81,12 +81,12 @@ class Ablate(Method):
                 "all of them."
             )
 
-    def measure(self, context: RunContext) -> Measured:
-        from headatlas.run.quantity import plan_quantity
+    def check_examples(self, context: RunContext) -> None:
+        plan_tasks(context, SPLIT, self.metric, self.baseline, self.seed)
 
-        quantities = {
-            task: plan_quantity(context, task, SPLIT, self.metric, self.baseline, self.seed) for task in context.tasks
-        }
+    def measure(self, context: RunContext) -> Measured:
+        quantities = plan_tasks(context, SPLIT, self.metric, self.baseline, self.seed)
+        say_left_out(self.info.name, quantities)
         certified = self._certified(quantities)
         maps = [self._map(context, task, "needed", result) for task, result in certified.items()]
         task_shares = {task: shares(result) for task, result in certified.items()}

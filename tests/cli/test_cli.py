@@ -169,6 +169,9 @@ def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, ti
     """Exit code 2 for a bad request, 1 for something that failed; nothing is left behind."""
     broken = tmp_path / "broken.jsonl"
     broken.write_text('{"id": "1"}\n')
+    twin = '{"id": "1", "task": "t", "prompt": "p", "answer": " 5", "group": "g", "counterfactual": %s}'
+    for name, text in {"blank": '{"prompt": "q", "answer": " "}', "begins": '{"prompt": "q", "answer": " 57"}'}.items():
+        (tmp_path / f"{name}.jsonl").write_text(twin % text)
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "model.gguf").write_bytes(b"GGUFnonsense")
     (tmp_path / "folder").mkdir()
@@ -183,6 +186,9 @@ def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, ti
         (2, "cannot be a Hub id", ("map", *usual, "--model", "./no such folder")),
         (1, "not in the Hugging Face cache", ("map", *usual, "--model", "nobody/nothing")),
         (1, "line 1, field 'task': Field required", ("map", *usual, "--suite", broken)),
+        (1, "line 1, field 'counterfactual.answer': is blank", ("map", *usual, "--suite", tmp_path / "blank.jsonl")),
+        (1, "line 1, field 'counterfactual': has the answer ' 57' where the answer is ' 5': one begins the other",
+         ("suite", "check", tmp_path / "begins.jsonl")),
         (1, "holds no examples", ("map", *usual, "--suite", tmp_path / "empty.jsonl")),
         (2, "Did you mean 'Numbers'", ("map", *usual, "--task", "number")),
         (2, "Did you mean 'attribute'", ("map", *usual, "--method", "atribute")),
@@ -192,7 +198,7 @@ def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, ti
         (2, "is a file; give a folder", ("map", *usual, "--out", broken)),
         (1, "There is no folder", ("top", tmp_path / "none", "--task", "x")),
         (1, "is not an atlas", ("plot", tmp_path / "folder")),
-    ]
+    ]  # fmt: skip
     for number, (code, message, arguments) in enumerate(cases):
         done = run(*arguments) if number < 2 else command(*arguments)
         assert done.returncode == code, (arguments, done.stderr)

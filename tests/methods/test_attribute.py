@@ -40,6 +40,22 @@ def test_a_map_is_the_mean_gradient_over_the_examples_of_fit(tmp_path, baseline)
         np.testing.assert_allclose(maps[task].summary.mean, np.concatenate(effects).mean(0), atol=1e-6)
 
 
+def test_examples_without_a_usable_twin_are_counted_aloud(tmp_path):
+    context = run_context(tmp_path, suite=twin_suite(missing=9))
+    missing = {task: sum(e.counterfactual is None for e in context.examples(task, "fit")) for task in context.tasks}
+    assert any(missing.values())
+    measured = Attribute(baseline="twin").measure(context)
+    wanted = [
+        f"attribute leaves out {count} of {len(context.examples(task, 'fit'))} examples of {task}: they have no twin "
+        "that can be aligned and whose answer can be compared with theirs."
+        for task, count in missing.items()
+        if count
+    ]
+    assert context.runner.reporter.said == wanted
+    counted = {e.task: e.value for e in measured.diagnostics if e.metric == "examples left out"}
+    assert counted == missing
+
+
 def test_an_unknown_baseline_is_refused():
     with pytest.raises(HeadAtlasError, match=r"Unknown baseline 'men'. Did you mean 'mean'\?"):
         Attribute(baseline="men")

@@ -169,6 +169,16 @@ class Atlas:
 
         return find_patterns(self)
 
+    def consensus(self, task: str | None = None, k: int | None = None) -> pd.DataFrame:
+        """The first `k` heads of a task, or all, that at least two independent causal methods support.
+
+        Most methods first, then in the order of the default method. For every method its value, rank and q, and whether
+        it supports the head by its own rule; `headatlas.patterns.find_consensus` says what those rules are.
+        """
+        from headatlas.patterns import find_consensus
+
+        return find_consensus(self, task).rows(k)
+
     def plot(self, figure: str = "importance", method: str | None = None, path: str | Path | None = None) -> Any:
         """Draw a figure; returns the matplotlib figure, and writes it where a path is given."""
         from headatlas.views.figures import draw

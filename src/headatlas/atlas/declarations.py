@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 # What the numbers of a method are about: what an intervention finds, what a probe finds, what gates decide, or merely
 # what a head does.
 Kind = Literal["importance", "information", "role", "description"]
+# When a head counts as supported by a method, in a consensus of methods. `significant`: q below 0.05 and a value above
+# zero. `first`: a rank among the first, for estimates without p. `always`: a value above 0.5 in every seed.
+Support = Literal["significant", "first", "always"]
 # How the outcomes of a test are laid out; every view knows each of these. `curve`: a number over the count of heads.
 # `recovery`: the same for heads that are kept. `matrix`: heads of one task (row), measured on another (column).
 # `change`: one change per task and control.
@@ -53,6 +56,12 @@ class MethodInfo(Declaration):
     by_default: bool = True  # part of a map for which no methods are named
     fewest_tasks: int = 1  # that it can map
     most_tasks: dict[str, int] = {}  # preset: how many tasks it maps unless tasks are named; all where absent
+    # The rule of support in a consensus. Where absent, a method of importance supports heads by q if it gives one and
+    # by rank if not; other methods then have no say.
+    support: Support | None = None
+    # What its numbers rest on: the way of measuring and the examples. Methods that rest on the same count once in a
+    # consensus; one that says nothing rests on itself alone.
+    evidence_from: str = ""
     tests: tuple[str, ...] | None = None  # evidence tests that apply; None: every test whose measures it has
     figures: tuple[str, ...] = ()  # figures of its own, by name
 

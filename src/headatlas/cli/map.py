@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """Examples:
   headatlas map                                    bundled model and suite
-  headatlas map --model ./llama --preset standard  your model, all heads ablated
+  headatlas map --model ./llama --preset standard  your model, more exact examples
   headatlas map --suite tasks.jsonl --out mine     your tasks
   headatlas map --task retrieval --method ablate   one task, one method
   headatlas map --method probe --set probe.kind=paper
@@ -62,7 +62,11 @@ def run(
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure what every head does for every task, and write an atlas."""
+    """Measure what every head does for every task, and write an atlas.
+
+    Where examples have twins (the field counterfactual), a head is replaced by what it does on the twin, and the answer
+    is compared with the twin's. `headatlas suite check SUITE --model M` says beforehand what your tasks allow.
+    """
     from headatlas.progress import Reporter
     from headatlas.workflows.map import map_heads
 

@@ -15,7 +15,7 @@ import numpy as np
 from headatlas.atlas.declarations import Measure, MethodInfo
 from headatlas.atlas.records import Diagnostic, HeadMap
 from headatlas.errors import UsageError
-from headatlas.methods.attribute import describe
+from headatlas.methods.attribute import describe, plan_tasks, say_left_out
 from headatlas.methods.base import Measured, Method
 from headatlas.methods.certify import Certified, negative
 from headatlas.methods.effects import kv_groups, single_heads
@@ -70,6 +70,7 @@ class Ablate(Method):
         ),
         primary="needed",
         priority=4,
+        evidence_from="exact effects on choose examples",
         figures=("atlas",),
     )
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -95,12 +96,12 @@ class Ablate(Method):
         if not 0 <= self.thorough <= 1:
             raise UsageError(f"thorough = {self.thorough} was asked for; give a share of the heads, from 0 to 1.")
 
-    def measure(self, context: RunContext) -> Measured:
-        from headatlas.run.quantity import plan_quantity
+    def check_examples(self, context: RunContext) -> None:
+        plan_tasks(context, SPLIT, self.metric, self.baseline, self.seed)
 
-        quantities = {
-            task: plan_quantity(context, task, SPLIT, self.metric, self.baseline, self.seed) for task in context.tasks
-        }
+    def measure(self, context: RunContext) -> Measured:
+        quantities = plan_tasks(context, SPLIT, self.metric, self.baseline, self.seed)
+        say_left_out(self.info.name, quantities)
         heads, groups = single_heads(context.heads), kv_groups(context.model)
         measured = self._measured(quantities, (heads, groups))
         each, together = range(len(heads)), range(len(heads), len(heads) + len(groups))

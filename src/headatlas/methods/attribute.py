@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -46,6 +47,7 @@ class Attribute(Method):
         ),
         primary="needed",
         priority=1,
+        evidence_from="gradients on fit examples",
     )
     metric: str | None = None
     baseline: str | None = None
@@ -54,10 +56,12 @@ class Attribute(Method):
         check_metric(self.metric)
         check_baseline(self.baseline)
 
-    def measure(self, context: RunContext) -> Measured:
-        from headatlas.run.quantity import plan_quantity
+    def check_examples(self, context: RunContext) -> None:
+        plan_tasks(context, SPLIT, self.metric, self.baseline)
 
-        quantities = {task: plan_quantity(context, task, SPLIT, self.metric, self.baseline) for task in context.tasks}
+    def measure(self, context: RunContext) -> Measured:
+        quantities = plan_tasks(context, SPLIT, self.metric, self.baseline)
+        say_left_out(self.info.name, quantities)
         maps = self._maps("needed", quantities, attributed_effects("Attribution", quantities))
         mirrored = {task: q.mirrored() for task, q in quantities.items() if q.baseline in TWIN_BASELINES}
         gains = {task: -effects for task, effects in attributed_effects("Attribution of twins", mirrored).items()}
@@ -72,6 +76,26 @@ class Attribute(Method):
             )
             for task, task_effects in effects.items()
         ]  # fmt: skip
+
+
+def plan_tasks(
+    context: RunContext, split: str, metric: str | None, baseline: str | None, seed: int = 0
+) -> dict[str, TaskQuantity]:
+    """What is measured of every task; refused where that cannot be."""
+    from headatlas.run.quantity import plan_quantity
+
+    return {task: plan_quantity(context, task, split, metric, baseline, seed) for task in context.tasks}
+
+
+def say_left_out(method: str, quantities: Mapping[str, TaskQuantity]) -> None:
+    """A remark for every task of which examples are left out."""
+    for task, quantity in quantities.items():
+        if quantity.left_out:
+            left_out, every = quantity.left_out, quantity.left_out + len(quantity.items)
+            quantity.context.say(
+                f"{method} leaves out {left_out} of {every} examples of {task}: they have no {quantity.baseline} that "
+                "can be aligned and whose answer can be compared with theirs."
+            )
 
 
 def without_p(summary: Summary) -> Summary:

@@ -33,6 +33,9 @@ class Method:
     # Settings that a preset changes: {preset: {setting: value}}.
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
+    def check_examples(self, context: RunContext) -> None:
+        """Raise what would make `measure` fail on these examples; called before anything is written."""
+
     def measure(self, context: RunContext) -> Measured:
         """Measure every task of the context."""
         raise NotImplementedError

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from headatlas.run.nesting import option_texts, without_continuations
 from headatlas.stats import Array, bootstrap_mean
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class Outcome:
 def answer_wins(options: Array, greedy: Array) -> Array:
     """Whether the answer beats all distractors; without distractors, whether greedy decoding gives it.
 
-    Log-probabilities and greedy hits are [..., option], the answer first.
+    Log-probabilities and greedy hits are [..., option], the answer first. Give an option that begins another
+    `without_continuations`, or it always wins.
     """
     if options.shape[-1] > 1:
         wins: Array = options[..., 0] > options[..., 1:].max(-1)
@@ -52,11 +54,12 @@ def by_example(batch: Batch, scores: Result) -> Iterator[tuple[int, Array, Array
 
 def outcome_of(scored: Iterable[tuple[Batch, Result]]) -> Outcome:
     """The outcome of all examples of several batches, in order; scores are [intervention, slot]."""
-    examples = {
-        member: (options[..., 0], answer_wins(options, greedy).astype(float))
-        for batch, scores in scored
-        for member, options, greedy in by_example(batch, scores)
-    }
+    examples = {}
+    for batch, scores in scored:
+        texts = option_texts(batch)
+        for member, options, greedy in by_example(batch, scores):
+            hit = answer_wins(without_continuations(options, texts[member]), greedy)
+            examples[member] = options[..., 0], hit.astype(float)
     ordered = [examples[member] for member in sorted(examples)]
     return Outcome(np.stack([logprob for logprob, _ in ordered], -1), np.stack([hit for _, hit in ordered], -1))
 

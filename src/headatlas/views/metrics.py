@@ -14,9 +14,14 @@ class Metric:
     unit: str = ""
 
     @property
+    def with_unit(self) -> str:
+        """The name, and the unit where there is one."""
+        return f"{self.label}{f' ({self.unit})' if self.unit else ''}"
+
+    @property
     def change(self) -> str:
         """For an axis: the change of the metric, with its unit."""
-        return f"Change of {self.label}{f' ({self.unit})' if self.unit else ''}"
+        return f"Change of {self.with_unit}"
 
 
 METRICS = {

@@ -1,10 +1,19 @@
 """Maps and tables for a terminal."""
 
 from headatlas.views.terminal.competence import competence_table
+from headatlas.views.terminal.consensus import consensus_table
 from headatlas.views.terminal.console import plain_console
 from headatlas.views.terminal.evidence import evidence_tables
 from headatlas.views.terminal.heads import top_table
 from headatlas.views.terminal.maps import print_maps
 from headatlas.views.terminal.notes import note_tables
 
-__all__ = ["competence_table", "evidence_tables", "note_tables", "plain_console", "print_maps", "top_table"]
+__all__ = [
+    "competence_table",
+    "consensus_table",
+    "evidence_tables",
+    "note_tables",
+    "plain_console",
+    "print_maps",
+    "top_table",
+]

@@ -93,7 +93,7 @@ class Ablate(Method):
         if len(task_shares) > 1:
             maps += [self._map(context, task, "specific", result) for task, result in specific(task_shares).items()]
         entries = [entry for task, q in quantities.items() for entry in self._entries(q, certified[task])]
-        return Measured(maps, entries)
+        return Measured(maps, entries, {task: q.record for task, q in quantities.items()})
 
     def _certified(self, quantities: dict[str, TaskQuantity]) -> dict[str, Certified]:
         heads = next(iter(quantities.values())).context.heads

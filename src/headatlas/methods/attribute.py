@@ -62,7 +62,8 @@ class Attribute(Method):
         mirrored = {task: q.mirrored() for task, q in quantities.items() if q.baseline in TWIN_BASELINES}
         gains = {task: -effects for task, effects in attributed_effects("Attribution of twins", mirrored).items()}
         maps += self._maps("enough", mirrored, gains)
-        return Measured(maps, [entry for q in quantities.values() for entry in describe(self.info.name, q)])
+        entries = [entry for q in quantities.values() for entry in describe(self.info.name, q)]
+        return Measured(maps, entries, {task: q.record for task, q in quantities.items()})
 
     def _maps(self, measure: str, quantities: dict[str, TaskQuantity], effects: dict[str, Array]) -> list[HeadMap]:
         return [
@@ -79,7 +80,7 @@ def without_p(summary: Summary) -> Summary:
 
 
 def describe(method: str, quantity: TaskQuantity) -> list[Diagnostic]:
-    """How many examples were measured and left out, and with which metric and baseline."""
+    """How many examples were measured and left out."""
     return [
         Diagnostic(method, "examples attributed", float(len(quantity.items)), quantity.task),
         Diagnostic(method, "examples left out", float(quantity.left_out), quantity.task),

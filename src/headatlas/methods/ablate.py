@@ -53,9 +53,15 @@ class Ablate(Method):
         "measurements. One head at a time: heads that can replace each other are understated.",
         kind="importance",
         measures=(
-            Measure(name="needed", meaning="the task loses when the head does as on the twin", unit="nats"),
-            Measure(name="share", meaning="the head's part of all positive effects of the task", unit="share"),
-            Measure(name="specific", meaning="the head is for this task more than for the others", unit="share"),
+            Measure(name="needed", meaning="the task loses when the head is replaced", unit="nats"),
+            Measure(
+                name="share", meaning="the head's part of all positive effects of the task", unit="of positive effects"
+            ),
+            Measure(
+                name="specific",
+                meaning="the head is for this task more than for the others",
+                unit="difference of shares",
+            ),
         ),
         primary="needed",
         priority=4,

@@ -37,11 +37,11 @@ class Attribute(Method):
         name="attribute",
         title="Attribution",
         summary="estimates the effect of every head from one gradient",
-        meaning="What the task would lose if the head did as on the twin, to first order. An estimate: where attention "
-        "is saturated it can be wrong, even in its sign, so it has no p-values.",
+        meaning="What the task would lose if the head did as on the twin (or at its baseline), to first order. An "
+        "estimate: where attention is saturated it can be wrong, even in its sign, so it has no p-values.",
         kind="importance",
         measures=(
-            Measure(name="needed", meaning="the task loses when the head does as on the twin", unit="nats"),
+            Measure(name="needed", meaning="the task loses when the head is replaced", unit="nats"),
             Measure(name="enough", meaning="the twin gains when the head does as on the prompt", unit="nats"),
         ),
         primary="needed",

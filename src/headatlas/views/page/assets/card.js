@@ -59,8 +59,18 @@ function drawCard() {
   card.replaceChildren(
     make("h3", { class: "card-name" }, make("span", {}, atlas.name(index)), PAIR ? make("small", {}, atlas.label) : null),
     make("p", { class: "quiet" }, `layer ${atlas.layerOf(index)} of ${atlas.layers}, ${kv}`),
-    valuesInTasks(atlas, index), make("div", { id: "card-rest" }));
+    functionLines(atlas, index), valuesInTasks(atlas, index), make("div", { id: "card-rest" }));
   later(drawCardRest);
+}
+
+/** What the head is specifically for. */
+function functionLines(atlas, index) {
+  if (!atlas.functions) return null;
+  const list = functionsAt(atlas, index);
+  if (!list?.length) return make("p", { class: "for quiet" }, list ? "Not shown to be for one task more than for the others." : `Not measured by ${atlas.functions.method}.`);
+  return make("ul", { class: "for" }, list.map(({ task, share, low, high, specific, q }) => make("li", {}, functionChip(task),
+    make("span", {}, make("b", {}, `For ${FUNCTIONS[task].task}: `), `${sharePercent(share)} of its positive effects (${sharePercent(low)} to ${sharePercent(high)}), ` +
+      `${sharePercent(specific)} more than of the other tasks; q ${pValue(q)}`))));
 }
 
 /** What needs the maps of all methods; drawn when there is time. */

@@ -1,7 +1,7 @@
 // Putting it together: draw once, then redraw what a change touches.
 
 // The id of a section in page.html, its name in the menu, and what draws it once the maps are drawn.
-const SECTIONS = [["maps", "Maps"], ["findings", "Findings", drawFindings], ["overlap", "Overlap", drawOverlap],
+const SECTIONS = [["functions", "Atlas"], ["maps", "Maps"], ["findings", "Findings", drawFindings], ["overlap", "Overlap", drawOverlap],
   ["evidence", "Evidence", drawEvidence], ["competence", "Competence", drawCompetence], ["agreement", "Agreement", drawAgreement],
   ["run", "Run", drawRun]];
 
@@ -15,7 +15,8 @@ function goToSection() {
 }
 
 function drawTop() {
-  document.querySelector(".masthead nav").replaceChildren(...SECTIONS.map(([id, text]) => make("a", {
+  const sections = SECTIONS.filter(([id]) => !byId(id).hidden);
+  document.querySelector(".masthead nav").replaceChildren(...sections.map(([id, text]) => make("a", {
     href: `#${id}`, onclick: (event) => {
       event.preventDefault();
       change({ section: id });
@@ -85,7 +86,10 @@ function showTop() {
 
 onChange((changed) => {
   hideTip();
-  if (changed.has("theme")) drawTheme();
+  if (changed.has("theme")) {
+    drawTheme();
+    repaintFunctions();
+  }
   if (touches(changed, ...MAP_WORDS, "task")) {
     drawMapsHead();
     keepingFocus(byId("focus"), drawFocus);
@@ -95,7 +99,7 @@ onChange((changed) => {
     keepingFocus(byId("toolbar"), drawToolbar);
     drawLegend();
   }
-  if (touches(changed, "selected", "group", "cell", "atlas")) livePanels().forEach((panel) => panel.outline());
+  if (touches(changed, "selected", "group", "cell", "atlas")) [...livePanels(), ...functionPanels].forEach((panel) => panel.outline());
   if (changed.has("task") && state.view === "focus") drawLegend();
   drawSide();
   if (changed.has("view")) showTop();
@@ -124,8 +128,9 @@ function start() {
   settle();
   for (const [role, colour] of Object.entries(PAGE.line_colours)) document.documentElement.style.setProperty(`--${role}`, colour);
   drawTheme();
-  drawTop();
   drawHeadline();
+  drawFunctions();
+  drawTop();
   drawToolbar();
   drawMapsHead();
   drawSave();
@@ -149,6 +154,7 @@ function start() {
   later(goToSection);
   performance.mark("drawn");
   idle(() => document.body.classList.add("ready"));
+  for (const panel of functionPanels) idle(() => panel.label());
   for (const panel of sheet) idle(() => panel.stale || panel.label());
   idle(warm);
 }

@@ -11,6 +11,7 @@ from headatlas.stats import LEVEL, q_values
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
+    from headatlas.atlas.records import Head
 
 SPECIFIC, SHARE = "specific", "share"  # measures that a method must have
 COLUMNS = ["layer", "head", "task", "specific", "share", "share_low", "share_high", "q_value"]
@@ -46,6 +47,13 @@ def head_functions(atlas: Atlas, method: str | None = None) -> pd.DataFrame:
     rows["q_value"] = q_values(rows[["p_value", "p_value_share"]].max(axis=1).to_numpy(dtype=float))
     shown = rows[(rows["specific"] > 0) & (rows["share"] > 0) & (rows["q_value"] < LEVEL)]
     return shown.sort_values("share", ascending=False, kind="stable")[COLUMNS].reset_index(drop=True)
+
+
+def unmeasured_heads(atlas: Atlas, method: str) -> list[Head]:
+    """The heads whose shares the method did not measure, of which nothing can be said."""
+    scores = atlas.scores[(atlas.scores["method"] == method) & (atlas.scores["measure"] == SHARE)]
+    measured = set(zip(scores["layer"], scores["head"], strict=True))
+    return [head for head in np.ndindex(*atlas.shape) if head not in measured]
 
 
 def function_counts(functions: pd.DataFrame, tasks: list[str]) -> dict[str, int]:

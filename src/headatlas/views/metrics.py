@@ -14,13 +14,19 @@ class Metric:
     unit: str = ""
 
     @property
+    def axis(self) -> str:
+        """For an axis: the metric with its unit."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    @property
     def change(self) -> str:
         """For an axis: the change of the metric, with its unit."""
-        return f"Change of {self.label}{f' ({self.unit})' if self.unit else ''}"
+        return f"Change of {self.axis}"
 
 
 METRICS = {
     "logprob": Metric("log-probability", "log-prob", "nats"),
+    "margin": Metric("margin", "margin", "nats"),
     "fraction": Metric("recovered fraction", "fraction"),
     "cpr": Metric("CPR", "CPR"),
     "cmd": Metric("CMD", "CMD"),

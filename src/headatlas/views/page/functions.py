@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from headatlas.patterns.functions import SHARE, function_counts, head_functions, specific_method
+from headatlas.patterns.functions import (
+    SHARE,
+    function_counts,
+    head_functions,
+    specific_method,
+    unmeasured_heads,
+)
 from headatlas.stats import LEVEL
 from headatlas.views.functions import depths, function_marks
 from headatlas.views.page.encoding import number
@@ -15,8 +19,6 @@ from headatlas.views.quantities import measure_of
 from headatlas.wording import count
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from headatlas.atlas.atlas import Atlas
 
 
@@ -38,7 +40,7 @@ def describe_functions(atlas: Atlas, tasks: Sequence[str]) -> dict[str, Any] | N
     functions = head_functions(atlas, method)
     counts = function_counts(functions, atlas.tasks_of(method))
     layers, heads = atlas.shape
-    missing = _unmeasured(atlas, method)
+    missing = [layer * heads + head for layer, head in unmeasured_heads(atlas, method)]
     functions["depth"] = depths(functions["share"].to_numpy(dtype=float))
     by_head = [
         [int(layer * heads + head), [_function(row, tasks) for row in rows.itertuples()]]
@@ -62,13 +64,6 @@ def describe_functions(atlas: Atlas, tasks: Sequence[str]) -> dict[str, Any] | N
 def _function(row: Any, tasks: Sequence[str]) -> list[Any]:
     numbers = (row.depth, row.share, row.share_low, row.share_high, row.specific, row.q_value)
     return [tasks.index(row.task), *(number(value) for value in numbers)]
-
-
-def _unmeasured(atlas: Atlas, method: str) -> list[int]:
-    layers, heads = atlas.shape
-    rows: pd.DataFrame = atlas.scores[(atlas.scores["method"] == method) & (atlas.scores["measure"] == SHARE)]
-    measured = rows["layer"].to_numpy() * heads + rows["head"].to_numpy()
-    return [int(head) for head in np.setdiff1d(np.arange(layers * heads), measured)]
 
 
 def _sentence(shown: int, nothing: int, missing: int) -> str:

@@ -111,10 +111,10 @@ function valuesInTasks(atlas, index) {
   if (!maps.length) return empty(`Not measured by ${state.method}.`);
   const ends = maps.flatMap(([, map]) => [map.value[index], map.low?.[index] ?? 0, map.high?.[index] ?? 0]).filter(finite);
   const [from, to] = isBounded() ? [0, 1] : [Math.min(0, ...ends), Math.max(0, ...ends) || 1];
-  const measure = measureInfo(state.method, plainMeasure(state.method, state.measure));
-  return make("table", { class: "tiny" }, make("caption", {}, `${measure.label} by ${state.method}`),
+  const measure = plainMeasure(state.method, state.measure);
+  return make("table", { class: "tiny" }, make("caption", {}, `${measureLabel(state.method, measure)} by ${state.method}`),
     make("tbody", {}, maps.map(([task, map]) => make("tr", { class: map.distinct(index) === false ? "faint" : null, "data-task": task },
-      make("th", { scope: "row" }, task),
+      make("th", { scope: "row", title: measureLabel(state.method, measure, task) }, task),
       make("td", {}, bar(map.value[index], { low: map.low?.[index], high: map.high?.[index], from, to, kind: map.value[index] < 0 ? "negative" : "" })),
       make("td", { class: "number" }, show(map.value[index], 3))))));
 }

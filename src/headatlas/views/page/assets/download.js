@@ -76,7 +76,7 @@ function drawSheet(pen) {
   const items = tasks.flatMap((task) => ATLASES.map((atlas) => ({ task, atlas })));
   const size = { width: columns * step.x + 24, height: Math.ceil(items.length / columns) * step.y + 74 };
   pen.start(size, `#${SURFACE[theme()]}`);
-  pen.text(20, 26, `${listed(ATLASES.map((atlas) => atlas.label))}: ${spaced(state.measure)} by ${state.method}`, { size: 14, weight: 600 });
+  pen.text(20, 26, `${listed(ATLASES.map((atlas) => atlas.label))}: ${measureLabel(state.method, state.measure, state.view === "focus" ? state.task : null)} by ${state.method}`, { size: 14, weight: 600 });
   items.forEach(({ task, atlas }, n) => {
     const left = 44 + (n % columns) * step.x;
     const top = 62 + Math.floor(n / columns) * step.y;
@@ -146,8 +146,8 @@ function drawFunctionKey(pen, { functions }, left, top) {
     pen.text(left + 32, top + n * 22 + 12, `${FUNCTIONS[task].task}: ${count}`, { size: 11 });
   });
   const rest = [[NO_FUNCTION, `nothing shown: ${nothing}`], [UNMEASURED, `not measured: ${unmeasured.length}`]].slice(0, unmeasured.length ? 2 : 1);
-  rest.forEach(([colours, text], n) => {
-    pen.rect(left, top + (counts.length + n) * 22, 24, 17, colours[theme()]);
+  rest.forEach(([grey, text], n) => {
+    pen.rect(left, top + (counts.length + n) * 22, 24, 17, grey[theme()]);
     pen.text(left + 32, top + (counts.length + n) * 22 + 12, text, { size: 11 });
   });
   [`by ${method}; q < ${LEVEL}. Colour: ${share.split(" (")[0]}`, `(${share.split(" (").slice(1).join(" (")}`].forEach((text, n) =>

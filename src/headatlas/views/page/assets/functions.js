@@ -2,10 +2,11 @@
 
 const FUNCTIONS = PAGE.functions; // each with its task, its letters and its hues
 const NO_FUNCTION = { light: "#e8eaed", dark: "#2a313a" };
-const SMALLEST_LETTER = 7; // pixels; smaller ones cannot be read
+const SMALLEST_LETTER = 6; // pixels; smaller ones cannot be read
 const functionPanels = [];
-/** The least and the most height of the picture, and the most of one layer and the width of one head: in pixels. */
-const PICTURE = { least: 260, most: 760, layer: 19, head: 46 };
+const WIDEST_HEAD = 46; // pixels
+/** Pixels: low enough for one screen where that leaves every layer enough. */
+const pictureHeight = (layers) => Math.min(layers * 28, Math.max(560, layers * 9.5));
 
 /** A function of a head, as Python describes it. */
 const functionOf = ([task, depth, share, low, high, specific, q]) => ({ task, depth, share, low, high, specific, q });
@@ -26,8 +27,8 @@ const headsFor = (atlas, task) => [...atlas.functionsByHead].flatMap(([index, li
 
 class FunctionPanel extends HeadGrid {
   constructor(atlas) {
-    super(atlas, "picture", Math.min(PICTURE.most, Math.max(PICTURE.least, atlas.layers * PICTURE.layer)));
-    this.element.style.setProperty("--width", `${atlas.heads * PICTURE.head + 70}px`);
+    super(atlas, "picture", pictureHeight(atlas.layers));
+    this.element.style.setProperty("--width", `${atlas.heads * WIDEST_HEAD + 70}px`);
     this.said = atlas.functions;
     this.letters = make("div", { class: "letters", "aria-hidden": "true" });
     this.build();
@@ -48,10 +49,10 @@ class FunctionPanel extends HeadGrid {
       `${atlas.layerOf(index)}h${1 / of}v1h${-1 / of}z`);
     for (let index = 0; index < atlas.size; index++) {
       const list = atlas.functionsByHead.get(index);
-      if (!list) add(atlas.withoutMeasure.has(index) ? "unmeasured" : "none", index);
-      else list.forEach(({ task, depth }, part) => add(`${task} ${depth}`, index, part, list.length));
+      add(atlas.withoutMeasure.has(index) ? "unmeasured" : "none", index); // below a function too, for when it is faded
+      list?.forEach(({ task, depth }, part) => add(`${task} ${depth}`, index, part, list.length));
     }
-    const path = (key, fill) => draw("path", { d: outlines.get(key) ?? "", fill });
+    const path = (key, colour) => draw("path", { d: outlines.get(key) ?? "", fill: colour });
     const groups = atlas.functions.counts.map(([task]) => draw("g", { "data-function": task },
       [...outlines.keys()].filter((key) => key.startsWith(`${task} `)).map((key) => path(key, css(functionColour(task, +key.split(" ")[1]))))));
     this.areas.replaceChildren(path("none", NO_FUNCTION[theme()]), path("unmeasured", UNMEASURED[theme()]), ...groups);
@@ -76,11 +77,10 @@ class FunctionPanel extends HeadGrid {
     const { clientWidth, clientHeight } = this.frame;
     const [width, height] = [clientWidth / this.atlas.heads, clientHeight / this.atlas.layers];
     const size = Math.min(12, height * 0.8, width * 0.8);
-    this.letters.hidden = size < SMALLEST_LETTER;
-    if (this.letters.hidden) return;
-    this.letters.style.fontSize = `${size}px`;
     for (const letter of this.letters.children) {
-      letter.hidden = width / letter.dataset.of < size * (0.25 + 0.62 * letter.textContent.length);
+      const fitting = Math.min(size, (width / letter.dataset.of) / (0.2 + 0.66 * letter.textContent.length));
+      letter.hidden = fitting < SMALLEST_LETTER;
+      letter.style.fontSize = `${fitting}px`;
     }
   }
 

@@ -99,7 +99,7 @@ function drawMapsHead() {
   byId("maps-title").textContent = state.view === "focus" ? state.task : byId("functions").hidden ? "What each head is for" : "One map per task";
   const seeds = seedsOf(state.method, state.measure);
   const seed = seeds.length > 1 ? `, ${SEED_VIEWS[state.seed] ?? `seed ${state.seed}`}` : "";
-  byId("maps-note").textContent = `${spaced(state.measure)} by ${state.method}${seed}.${measureMeaning()}`;
+  byId("maps-note").textContent = `${measureLabel(state.method, state.measure, state.view === "focus" ? state.task : null)} by ${state.method}${seed}.${measureMeaning()}`;
 }
 
 /** What colours outside the scale mean, where there are any. */
@@ -148,7 +148,7 @@ function drawLegend() {
   });
   marks[0].className = "first";
   marks.at(-1).className = "last";
-  const { label } = measureInfo(state.method, state.measure);
+  const label = measureLabel(state.method, state.measure, state.view === "focus" ? state.task : null);
   const title = kind === "size" && !isBounded() ? `size of ${label}` : label;
   legend.setAttribute("aria-label", `Colour scale of ${title}: ${ticks.map(([, text]) => text).join(", ")}`);
   legend.replaceChildren(make("div", { class: "legend-title" }, make("span", {}, title), legendNotes()),

@@ -9,7 +9,8 @@ class Panel extends HeadGrid {
     super(atlas, large ? "large" : "", large ? largeHeight : smallHeight);
     Object.assign(this, { task, large, seen: false });
     this.title = make("button", { type: "button", class: "name" });
-    this.element.prepend(make("header", {}, make("h3", {}, this.title)));
+    this.unit = make("small", { class: "unit" });
+    this.element.prepend(make("header", {}, make("h3", {}, this.title), this.unit));
     this.rename();
   }
 
@@ -91,6 +92,7 @@ class Panel extends HeadGrid {
     this.note.textContent = [top, measured < this.atlas.size ? `${measured} measured` : "", tested ? `${map.distinctCount} ≠ 0` : ""]
       .filter(Boolean).join(" · ");
     this.note.title = tested ? `${plural(map.distinctCount, "head")} with q below ${LEVEL}` : "";
+    this.unit.textContent = this.atlas.method(state.method).notes[this.task] ?? "";
     this.nameGrid(this.task);
   }
 
@@ -118,7 +120,9 @@ class Panel extends HeadGrid {
   }
 
   get footer() {
-    return `ranked by ${state.method}: ${rankingRule()}`;
+    const measures = this.map.second ? methodInfo(state.method).roles : [state.measure];
+    const labels = measures.map((measure) => measureLabel(state.method, measure, this.task)).filter((label) => label.includes("("));
+    return [...labels, `ranked by ${state.method}: ${rankingRule()}`].join("; ");
   }
 }
 

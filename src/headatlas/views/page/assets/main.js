@@ -78,9 +78,11 @@ function usePaper(used) {
   if (document.documentElement.dataset.theme !== theme()) announce("theme");
 }
 
-/** A view that begins above what can be seen is brought down to the toolbar. */
+/** A view that begins above what can be seen is brought down to where the toolbar ends when it sticks to the top. */
 function showTop() {
-  const hidden = byId("maps").getBoundingClientRect().top - Math.max(0, byId("toolbar").getBoundingClientRect().bottom);
+  const toolbar = byId("toolbar");
+  const covered = getComputedStyle(toolbar).position === "sticky" ? toolbar.offsetHeight : 0;
+  const hidden = byId("maps").getBoundingClientRect().top - covered;
   if (hidden < 0) scrollBy({ top: hidden - 12, behavior: "instant" });
 }
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from headatlas.atlas.run_record import Quantity
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.attribute import Attribute
 from headatlas.run.baselines import Baselines
@@ -26,6 +27,14 @@ def test_an_estimate_has_an_error_but_no_p_value(tmp_path):
 def test_with_twins_there_are_both_directions(tmp_path):
     maps = Attribute().measure(run_context(tmp_path, suite=twin_suite())).maps
     assert {(m.task, m.measure) for m in maps} == {(t, m) for t in ("Colours", "Numbers") for m in ("needed", "enough")}
+
+
+def test_the_metric_and_the_baseline_of_every_task_are_reported(tmp_path):
+    twins, plain = twin_suite(), run_context(tmp_path / "plain")
+    both = Attribute().measure(run_context(tmp_path / "twins", suite=twins)).quantities
+    assert both == dict.fromkeys(("Colours", "Numbers"), Quantity(metric="margin", baseline="twin"))
+    asked = Attribute("logprob", "zero").measure(plain).quantities
+    assert asked["Colours"] == Quantity(metric="logprob", baseline="zero")
 
 
 @pytest.mark.parametrize("baseline", ["zero", "mean", "resample"])

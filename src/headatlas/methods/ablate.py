@@ -58,15 +58,21 @@ class Ablate(Method):
         "measurements. One head at a time: heads that can replace each other are understated.",
         kind="importance",
         measures=(
-            Measure(name="needed", meaning="the task loses when the head does as on the twin", unit="nats"),
+            Measure(name="needed", meaning="the task loses when the head is replaced", unit="nats"),
             Measure(
                 name="kv_needed",
-                meaning="the task loses when all heads that share this one's keys and values do as on the twin",
+                meaning="the task loses when all heads that share this one's keys and values are replaced",
                 unit="nats",
             ),
             Measure(name="enough", meaning="the twin gains when the head does as on the prompt", unit="nats"),
-            Measure(name="share", meaning="the head's part of all positive effects of the task", unit="share"),
-            Measure(name="specific", meaning="the head is for this task more than for the others", unit="share"),
+            Measure(
+                name="share", meaning="the head's part of all positive effects of the task", unit="of positive effects"
+            ),
+            Measure(
+                name="specific",
+                meaning="the head is for this task more than for the others",
+                unit="difference of shares",
+            ),
         ),
         primary="needed",
         priority=4,
@@ -122,7 +128,7 @@ class Ablate(Method):
             for task, quantity in quantities.items()
             for entry in self._entries(quantity, needed[task], measured[task].halves(each, self.seed))
         ]
-        return Measured(maps, entries)
+        return Measured(maps, entries, {task: q.record for task, q in quantities.items()})
 
     def _measured(
         self, quantities: dict[str, TaskQuantity], kinds: Sequence[Sequence[Unit]], whose: str = ""

@@ -38,11 +38,11 @@ class Attribute(Method):
         name="attribute",
         title="Attribution",
         summary="estimates the effect of every head from one gradient",
-        meaning="What the task would lose if the head did as on the twin, to first order. An estimate: where attention "
-        "is saturated it can be wrong, even in its sign, so it has no p-values.",
+        meaning="What the task would lose if the head did as on the twin (or at its baseline), to first order. An "
+        "estimate: where attention is saturated it can be wrong, even in its sign, so it has no p-values.",
         kind="importance",
         measures=(
-            Measure(name="needed", meaning="the task loses when the head does as on the twin", unit="nats"),
+            Measure(name="needed", meaning="the task loses when the head is replaced", unit="nats"),
             Measure(name="enough", meaning="the twin gains when the head does as on the prompt", unit="nats"),
         ),
         primary="needed",
@@ -66,7 +66,8 @@ class Attribute(Method):
         mirrored = {task: q.mirrored() for task, q in quantities.items() if q.baseline in TWIN_BASELINES}
         gains = {task: -effects for task, effects in attributed_effects("Attribution of twins", mirrored).items()}
         maps += self._maps("enough", mirrored, gains)
-        return Measured(maps, [entry for q in quantities.values() for entry in describe(self.info.name, q)])
+        entries = [entry for q in quantities.values() for entry in describe(self.info.name, q)]
+        return Measured(maps, entries, {task: q.record for task, q in quantities.items()})
 
     def _maps(self, measure: str, quantities: dict[str, TaskQuantity], effects: dict[str, Array]) -> list[HeadMap]:
         return [
@@ -103,7 +104,7 @@ def without_p(summary: Summary) -> Summary:
 
 
 def describe(method: str, quantity: TaskQuantity) -> list[Diagnostic]:
-    """How many examples were measured and left out, and with which metric and baseline."""
+    """How many examples were measured and left out."""
     return [
         Diagnostic(method, "examples attributed", float(len(quantity.items)), quantity.task),
         Diagnostic(method, "examples left out", float(quantity.left_out), quantity.task),

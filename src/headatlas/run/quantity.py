@@ -9,6 +9,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from headatlas.atlas.run_record import Quantity
 from headatlas.errors import HeadAtlasError
 from headatlas.model.heads import Baseline
 from headatlas.run.alignment import NONE, align
@@ -70,6 +71,10 @@ class TaskQuantity:
     @property
     def groups(self) -> list[str]:
         return [item.example.group for item in self.items]
+
+    @property
+    def record(self) -> Quantity:
+        return Quantity(metric=self.metric, baseline=self.baseline)
 
     @cached_property
     def batches(self) -> list[Batch]:

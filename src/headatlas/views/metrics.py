@@ -26,6 +26,7 @@ class Metric:
 
 METRICS = {
     "logprob": Metric("log-probability", "log-prob", "nats"),
+    "margin": Metric("margin", "margin", "nats"),
     "fraction": Metric("recovered fraction", "fraction"),
     "cpr": Metric("CPR", "CPR"),
     "cmd": Metric("CMD", "CMD"),

@@ -197,6 +197,9 @@ def _run(
     measured = [method.measure(context) for method in usable]
     maps = [head_map for part in measured for head_map in part.maps]
     record.methods = [_mapped(method, part) for method, part in zip(usable, measured, strict=True)]
+    record.quantities = {
+        method.info.name: part.quantities for method, part in zip(usable, measured, strict=True) if part.quantities
+    }
     record.default_method = default_method(record, maps)
     computed, reused = len(context.runner.computed), len(context.runner.reused)
     record.cells = CellCounts(computed=computed, reused=reused)

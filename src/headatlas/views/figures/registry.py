@@ -28,8 +28,8 @@ class FigureInfo:
 
     `source` says what it is drawn from. From "maps" and from a "method" that declares it: `drawn_by(atlas, method)`.
     From a "test" that declares it: `drawn_by(outcome)`. `metric` is one that evidence or diagnostics must have, and
-    `differences` says that it must be a comparison of controls. `made_by` is the method or test that a message names
-    where an atlas has nothing to draw.
+    `differences` says that it must be a comparison of controls; `measures` are those that the maps of a method must
+    have. `made_by` is the method or test that a message names where an atlas has nothing to draw.
     """
 
     name: str
@@ -38,6 +38,7 @@ class FigureInfo:
     source: Literal["maps", "method", "test"]
     metric: str | None = None
     differences: bool = False
+    measures: tuple[str, ...] = ()
     made_by: str | None = None
 
     def function(self) -> Callable[..., Figure]:
@@ -56,7 +57,11 @@ class FigureInfo:
         if self.source == "maps":
             return atlas.methods
         if self.source == "method":
-            declared = [info.name for info in atlas.run.methods if self.name in info.figures]
+            declared = [
+                info.name
+                for info in atlas.run.methods
+                if self.name in info.figures and set(self.measures) <= {measure.name for measure in info.measures}
+            ]
             if self.metric is None:
                 return [method for method in declared if method in atlas.methods]
             with_metric = set(atlas.diagnostics.loc[atlas.diagnostics["metric"] == self.metric, "method"])
@@ -71,7 +76,7 @@ FIGURES: dict[str, FigureInfo] = {
     for info in (
         FigureInfo(
             "atlas", "what every head is specifically for, in one grid", f"{HERE}.atlas:draw_atlas", "method",
-            made_by="ablate",
+            measures=("share", "specific"), made_by="ablate",
         ),
         FigureInfo("importance", "the maps: every head of every task", f"{HERE}.importance:draw_importance", "maps"),
         FigureInfo("profiles", "the maps by layer, and their centre of mass", f"{HERE}.profiles:draw_profiles", "maps"),

@@ -56,8 +56,9 @@ def describe_test(
         "controls": [control.model_dump() for control in info.controls],
         "settings": _settings(verification),
         "metrics": [
-            {"metric": metric, "label": metric_words(metric).label, **describe(info, points, metric)}
-            for metric in metric_names(info, points)
+            {"metric": name, "label": words.label, "value": words.with_unit, **describe(info, points, name)}
+            for name in metric_names(info, points)
+            if (words := metric_words(name))
         ],
         "heads": list(_tested_heads(info, points, method)),
     }

@@ -20,6 +20,8 @@ class Metric:
 
 
 METRICS = {
+    "margin": Metric("margin", "margin", "nats"),
+    "share": Metric("margin, as a share of what single heads take", "share"),
     "logprob": Metric("log-probability", "log-prob", "nats"),
     "fraction": Metric("recovered fraction", "fraction"),
     "cpr": Metric("CPR", "CPR"),

@@ -144,9 +144,9 @@ class Atlas:
         rows.insert(0, "rank", np.arange(1, len(rows) + 1))
         return rows[["rank", "layer", "head", "value", "low", "high", "stderr", "p_value", "q_value", "least", "most"]]
 
-    def ranking(self, task: str | None = None, method: str | None = None) -> list[Head]:
+    def ranking(self, task: str | None = None, method: str | None = None, measure: str | None = None) -> list[Head]:
         """The measured heads of a task, first in rank first: the one order that `top`, report, page and tests use."""
-        rows = self.table(task, method)
+        rows = self.table(task, method, measure)
         return list(zip(rows["layer"].tolist(), rows["head"].tolist(), strict=True))
 
     def grid(

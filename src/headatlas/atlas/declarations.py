@@ -79,7 +79,12 @@ class MethodInfo(Declaration):
     @property
     def ranking(self) -> str:
         """The rule by which heads are ranked, in words."""
-        return f"{'largest' if self.order == 'descending' else 'smallest'} {self.primary.replace('_', ' ')} first"
+        return self.ranking_by(self.primary)
+
+    def ranking_by(self, measure: str) -> str:
+        """The rule by which a measure ranks heads: the primary one as declared, all others largest first."""
+        smallest = measure == self.primary and self.order == "ascending"
+        return f"{'smallest' if smallest else 'largest'} {measure.replace('_', ' ')} first"
 
 
 class Control(Declaration):
@@ -100,7 +105,7 @@ class TestInfo(Declaration):
     question: str  # what the outcome answers
     shape: Shape
     axis: str = "heads"  # what k counts
-    headline: str = "logprob"  # the metric that is shown first
+    headline: str = "margin"  # the metric that is shown first; the log-probability where a task has no margin
     controls: tuple[Control, ...] = ()
     chosen: tuple[str, ...] = ("top",)  # the controls that take heads chosen by the map
     reference: str | None = "random"  # the control they are compared with

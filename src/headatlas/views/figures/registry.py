@@ -166,12 +166,15 @@ def figure_names(test: TestInfo) -> tuple[str, ...]:
 
 def figures_of(atlas: Atlas) -> dict[str, FigureInfo]:
     """All registered figures, and those of the atlas's tests that are drawn by their shape."""
+    from headatlas.views.rows import only, with_headline
+
+    tests = [with_headline(test, only(atlas.evidence, test=test.name)) for test in atlas.run.tests]
     by_shape = {
         test.name: FigureInfo(
             test.name, test.summary, SHAPES[test.shape], "test", made_by=test.name,
             metric=None if test.shape == "change" else test.headline,  # changes are drawn of every metric
         )
-        for test in atlas.run.tests
+        for test in tests
         if figure_names(test) == (test.name,) and test.name not in FIGURES
     }  # fmt: skip
     return FIGURES | by_shape

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import ablation, forward, gates, page, probe, quick, start
+from benchmarks import ablation, certificate, forward, gates, page, pairs, probe, quick, start
 from headatlas.model.loading import load
 
 ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run, "gates": gates.run}
-LONG = {"gates-plain": gates.against_plain}  # only when asked for by name
+LONG = {
+    "certificate": certificate.run,
+    "pairs": pairs.run,
+    "gates-plain": gates.against_plain,
+}  # only when asked for by name
 ALONE = {"start": start.run, "page": page.run, "quick": quick.run}
 
 if __name__ == "__main__":

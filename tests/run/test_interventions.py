@@ -232,3 +232,13 @@ def test_a_push_acts_only_where_tokens_of_an_answer_are_predicted(tmp_path, kind
                     expected = [pushed(model, option, push) for option in options]
                     np.testing.assert_allclose(logprobs[i], expected, atol=2e-5)
                     assert (np.abs(np.subtract(expected, intact)).max() < 1e-5) == (i == 0)
+
+
+def test_heads_of_neighbouring_layers_start_together_only_where_forwards_would_be_small():
+    units = [(layer, (head,)) for layer in range(6) for head in range(2)]
+    few = interventions.starting_together(units, tokens=40)
+    assert few == [[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11]], "four layers at most"
+    many = interventions.starting_together(units, tokens=400)
+    assert many == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [10, 11]]
+    mixed = interventions.starting_together([(3, (1,)), (0, (2,)), (1, (0, 1)), (0, (1,))], tokens=150)
+    assert mixed == [[1, 3, 2], [0]], "three of 150 tokens keep a processor busy"

@@ -67,7 +67,7 @@ def parts(item):
     return prompt, list(item.options[0].tokens[start:]), list(item.options[1].tokens[start:])
 
 
-@pytest.mark.parametrize("kind", ["llama-grouped", "gpt2", "bloom", "mistral"])
+@pytest.mark.parametrize("kind", ["llama-grouped", "gpt2", "bloom", "gemma2"])
 def test_the_effect_is_what_the_margin_loses_with_the_head_of_the_twin(tmp_path, kind):
     """Also for answers of several tokens and for twins of another length, whether or not forwards share positions."""
     quantity = plan_quantity(context(tmp_path, twin_suite(longer=4), kind), "Colours", "choose")
@@ -105,7 +105,7 @@ def test_where_heads_are_faint_attribution_is_the_effect(tmp_path):
     assert estimated == pytest.approx(exact, abs=0.02 * abs(exact).max())
 
 
-@pytest.mark.parametrize("kind", ["llama-grouped", "gpt2", "bloom", "mistral", "falcon"])
+@pytest.mark.parametrize("kind", ["llama-grouped", "gpt2", "bloom", "gemma2", "falcon"])
 def test_attribution_is_the_same_after_a_shared_prefix(tmp_path, kind):
     """Before the twin differs nothing is replaced, so that part need not be differentiated."""
     quantity = plan_quantity(context(tmp_path, twin_suite(longer=4), kind), "Colours", "choose")

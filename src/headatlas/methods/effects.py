@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
 
-# Padded tokens of a batch after its prefix. Exact effects run it once for every head, several of which share a forward.
-ATTRIBUTED_TOKENS, MEASURED_TOKENS = 512, 192
+ATTRIBUTED_TOKENS = 512  # padded tokens of a batch after its prefix
+MEASURED_TOKENS = 192  # the same for exact effects of many heads, several of which share a forward
 ATTRIBUTION, EXACT = CellKind("attribution", 3), CellKind("exact effects", 2)
 
 Quantities = Mapping[str, "TaskQuantity"]  # by task
@@ -62,7 +62,11 @@ def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, S
         listed = [[layer, list(heads)] for layer, heads in units]
         return quantity.context.cell(EXACT, compute, cost, batch=batch.key, units=listed, **quantity.inputs(batch))
 
-    return _by_task(title, quantities, lambda quantity: quantity.batches(MEASURED_TOKENS), cell)
+    def batches(quantity: TaskQuantity) -> list[Batch]:
+        crowded = len(task_units[quantity.task]) / quantity.context.model.n_layers  # units of a layer, on average
+        return quantity.batches(max(MEASURED_TOKENS, round(ATTRIBUTED_TOKENS / crowded)))
+
+    return _by_task(title, quantities, batches, cell)
 
 
 def single_heads(heads: Iterable[Head]) -> list[Unit]:

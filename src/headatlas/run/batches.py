@@ -19,7 +19,7 @@ from headatlas.model.heads import HeadModel
 from headatlas.run.encoding import Option
 
 BATCH_TOKENS = 512  # padded tokens in a batch; from about here on a CPU's matrix units are busy
-MOST_PADDING = 1.4  # padded over needed positions, where prefixes are left out
+MOST_PADDING = 1.4  # padded over needed positions where prefixes are left out, beyond two positions
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def make_batches(
         together = [*chunk, i]
         width = max(widths[j] for j in together) - starts[together[0]]  # the first of a chunk has the shortest prefix
         padded = sum(len(rows[j]) for j in together) * width
-        wasteful = prefixes is not None and width > MOST_PADDING * (widths[i] - starts[i])
+        wasteful = prefixes is not None and width > MOST_PADDING * (widths[i] - starts[i]) + 2
         if chunk and (padded > tokens or wasteful):
             batches.append(_batch(chunk, encoded, rows))
             chunk = []

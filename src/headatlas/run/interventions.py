@@ -20,6 +20,7 @@ from headatlas.run.batches import Batch
 from headatlas.run.cells import Result
 
 FORWARD_TOKENS = 1536  # padded tokens in one forward
+BUSY_TOKENS, NEAR_LAYERS = 384, 4  # below so many tokens, forwards of so many neighbouring layers start together
 Unit = tuple[int, tuple[int, ...]]  # a layer, and those of its heads that are replaced together
 
 
@@ -192,13 +193,26 @@ def ablate_each(
         baseline = {layer: values[:, prefix:] for layer, values in baseline.items()}
     where = None if where is None else where[:, prefix:]
     effects = np.empty((len(batch.members), len(units)))
-    for layer in dict.fromkeys(layer for layer, _ in units):
-        numbers = [number for number, unit in enumerate(units) if unit[0] == layer]
-        sets = [frozenset((layer, head) for head in units[number][1]) for number in numbers]
-        start = (layer if model.sharing.layers else 0, inputs)
+    for numbers in starting_together(units, rest.ids.numel()):
+        sets = [frozenset((units[i][0], head) for head in units[i][1]) for i in numbers]
+        start = (min(units[i][0] for i in numbers) if model.sharing.layers else 0, inputs)
         ablated = score_under(model, rest, Gates(gates_without(model.shape, sets), baseline, start, where))
         effects[:, numbers] = (intact - rest.quantity(torch.from_numpy(ablated["logprobs"]))).T
     return effects
+
+
+def starting_together(units: Sequence[Unit], tokens: int) -> list[list[int]]:
+    """Numbers of units whose forwards start at the same layer: those of one layer, and of the next ones as well where
+    a forward of `tokens` for each of them would leave the processor idle."""
+    by_layer: dict[int, list[int]] = {}
+    for number, (layer, _) in enumerate(units):
+        by_layer.setdefault(layer, []).append(number)
+    together: dict[int, list[int]] = {}  # by the layer at which they start
+    for layer, numbers in sorted(by_layer.items()):
+        start = max(together, default=layer)
+        idle = len(together.get(start, [])) * tokens < BUSY_TOKENS
+        together.setdefault(start if idle and layer - start < NEAR_LAYERS else layer, []).extend(numbers)
+    return list(together.values())
 
 
 def gates_without(shape: tuple[int, int], sets: list[frozenset[tuple[int, int]]]) -> Tensor:

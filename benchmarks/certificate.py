@@ -1,0 +1,114 @@
+"""Do certified intervals cover? Exact effects of every head on all of `choose` are the truth, for three tasks.
+
+Groups of examples are drawn with replacement, as if the suite had been made again; each time the map is certified from
+its few exact effects, and its intervals are compared with the truth and with those of everything exact. An hour on two
+cores for the exact effects, which are kept in build/certificate and reused.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.clock import report, seconds
+from headatlas.methods.ablate import SPLIT, Ablate
+from headatlas.methods.certify import certify_all, draw_examples
+from headatlas.methods.effects import attributed_effects, exact_effects, single_heads
+from headatlas.methods.rounds import (
+    Indices,
+    Measurements,
+    measure_all,
+    measure_in_rounds,
+    more_turns,
+    nothing_measured,
+    run_rounds,
+)
+from headatlas.model.heads import HeadModel
+from headatlas.progress import Reporter
+from headatlas.run.cells import Runner
+from headatlas.run.context import RunContext
+from headatlas.run.encoding import Encoder
+from headatlas.run.quantity import TaskQuantity, plan_quantity
+from headatlas.run.selection import split_examples
+from headatlas.stats import Array, Summary
+from headatlas.suites import load_suite
+from headatlas.workflows.presets import split_limits
+
+FOLDER = Path("build/certificate")
+TASKS = ("Knowledge Recall", "Retrieval", "Syntactic Understanding")
+REPEATS, STRONGEST = 200, 30
+
+
+def run(model: HeadModel) -> None:
+    suite = load_suite("cognitive").only(TASKS)
+    splits = split_examples(suite, split_limits("quick", None), 0)
+    context = RunContext(model, splits, Runner(FOLDER, Reporter()), Encoder(model))
+    settings = Ablate.presets["quick"]
+    for task in TASKS:
+        quantity = plan_quantity(context, task, SPLIT)
+        units = {task: single_heads(context.heads)}
+        attributed = attributed_effects(f"Attribution, {task}", {task: quantity})[task]
+        exact = exact_effects(f"Exact effects, {task}", {task: quantity}, units)[task]
+        _cover(task, attributed, exact, quantity.groups, settings["exact"], settings["thorough"])
+    _time(context, quantity)
+
+
+def _cover(task: str, attributed: Array, exact: Array, groups: list[str], turns: int, thorough: float) -> None:
+    truth = exact.mean(0)
+    strongest = np.argsort(-np.abs(truth))[:STRONGEST]
+    rng = np.random.default_rng(0)
+    members = {name: np.flatnonzero(np.asarray(groups) == name) for name in sorted(set(groups))}
+    covered, covered_by_all, widths, measured = [], [], [], []
+    for _ in range(REPEATS):
+        drawn = rng.choice(sorted(members), len(members))
+        rows = np.concatenate([members[name] for name in drawn])
+        names = [str(i) for i, name in enumerate(drawn) for _ in members[name]]
+        certified = _certified(task, attributed[rows], exact[rows], names, turns, thorough, rng)
+        summary, everything = certified.certified(range(len(truth))).summary, certify_all(exact[rows], names).summary
+        covered.append(_inside(summary, truth))
+        covered_by_all.append(_inside(everything, truth))
+        widths.append((summary.high - summary.low) / (everything.high - everything.low))
+        measured.append(np.isfinite(certified.exact).mean())
+    for whose, heads in (("all heads", slice(None)), (f"{STRONGEST} strongest heads", strongest)):
+        report(f"{task}, {whose}: coverage", float(np.mean(np.array(covered)[:, heads])), "", "0.93 to 0.97")
+        report(f"{task}, {whose}: of everything exact", float(np.mean(np.array(covered_by_all)[:, heads])), "", "")
+        report(f"{task}, {whose}: width over that of everything exact, median",
+               float(np.median(np.array(widths)[:, heads])), "", "at most 1.3")  # fmt: skip
+    report(f"{task}: exact effects that were measured, of all", float(np.mean(measured)), "", "")
+
+
+def _certified(
+    task: str, attributed: Array, exact: Array, groups: list[str], turns: int, thorough: float, rng: np.random.Generator
+) -> Measurements:
+    """The rounds of `ablate`, with known effects looked up."""
+    draw = draw_examples(attributed, more_turns(turns), rng)
+
+    def look_up(_: str, examples: Mapping[str, Indices], chosen: Mapping[str, Indices]) -> Mapping[str, Array]:
+        return {task: exact[np.ix_(examples[task], chosen[task])]}
+
+    state = {task: nothing_measured(attributed, groups, draw)}
+    return run_rounds(state, [exact.shape[1]], turns, thorough, look_up)[task]
+
+
+def _inside(summary: Summary, truth: Array) -> NDArray[np.bool_]:
+    return (summary.low <= truth) & (truth <= summary.high)
+
+
+def _time(context: RunContext, quantity: TaskQuantity) -> None:
+    """The map of one task as `ablate` makes it, over its exact effects on all examples (estimated from eight)."""
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = context.with_splits(context.splits)
+        fresh.runner = Runner(Path(folder), Reporter(quiet=True))
+        alone = plan_quantity(fresh, quantity.task, SPLIT)
+        some = alone.only(range(0, len(alone.items), max(1, len(alone.items) // 8)))
+        units = single_heads(context.heads)
+        settings = Ablate.presets["quick"]
+        spent = seconds(
+            lambda: measure_in_rounds("", {quantity.task: alone}, (units,), settings["exact"], settings["thorough"], 0)
+        )
+        whole = seconds(lambda: measure_all("", {quantity.task: some}, units)) * len(alone.items) / len(some.items)
+    report(f"{quantity.task}: time of everything exact over that of the map", whole / spent, "x", "at least 4")

@@ -84,24 +84,36 @@ def _skewed(symmetric: Array, gamma: Array) -> Array:
 def summarise(effects: Array, groups: Sequence[str]) -> Summary:
     """Mean over examples [example, column] with an error that treats the examples of a group as one observation.
 
-    Cluster-robust (CR1) variance of the mean, groups - 1 degrees of freedom, intervals and p-values as in `estimate`.
+    Variance by leaving out each group (CR3), degrees of freedom by the effective number of groups, intervals and
+    p-values as in `estimate`.
     """
     mean = effects.mean(axis=0)
     clusters = len(set(groups))
     if clusters < 2:
         return replace(Summary.bare(mean), groups=clusters)
     variance, skewness = clustered_moments(effects, groups)
-    return estimate(mean, np.sqrt(variance), np.full(mean.shape, clusters - 1.0), clusters, skewness)
+    return estimate(mean, np.sqrt(variance), np.full(mean.shape, effective_groups(groups) - 1), clusters, skewness)
+
+
+def effective_groups(groups: Sequence[str]) -> float:
+    """How many groups of one size are worth as much as these (Kish): a few large groups decide a mean by themselves."""
+    sizes = np.unique(np.asarray(groups), return_counts=True)[1]
+    return float(sizes.sum() ** 2 / np.square(sizes).sum())
 
 
 def clustered_moments(effects: Array, groups: Sequence[str]) -> tuple[Array, Array]:
-    """Variance and skewness of the mean over examples [example, column] that come in groups."""
+    """Variance and skewness of the mean over examples [example, column] that come in groups.
+
+    The variance is that of the jackknife over groups (CR3): for groups of one size the usual clustered one, and larger
+    where some groups hold much of the sample and pull the mean towards themselves.
+    """
     codes = np.unique(np.asarray(groups), return_inverse=True)[1]
     clusters = int(codes.max()) + 1
     sums = np.zeros((clusters, effects.shape[1]))
     np.add.at(sums, codes, effects - effects.mean(axis=0))
     squares = np.square(sums).sum(axis=0)
-    variance: Array = clusters / (clusters - 1) * squares / len(effects) ** 2
+    without = (len(effects) - np.bincount(codes))[:, None]  # examples, when each group is left out
+    variance: Array = (clusters - 1) / clusters * np.square(sums / without).sum(axis=0)
     if clusters < 3:
         return variance, np.zeros_like(variance)
     spread = np.sqrt(squares / clusters)

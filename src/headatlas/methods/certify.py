@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headatlas.stats import Array, Summary, clustered_moments, estimate, summarise
+from headatlas.stats import Array, Summary, clustered_moments, effective_groups, estimate, summarise
 
 MISSED_TURNS = 6  # residuals have heavy tails, and few turns miss them: n turns see n / (n + 6) of the variance
 
@@ -79,7 +79,7 @@ def certify(attributed: Array, exact: Array, draw: Draw, groups: Sequence[str]) 
     a, x, w = attributed[draw.turns], exact[draw.turns], draw.weights[:, None]
     coefficients = _cross_fitted(a, x, w, np.square(attributed).mean(0))
     terms = coefficients * attributed.mean(0) + w * (x - coefficients * a)
-    n, clusters = len(terms), len(set(groups))
+    n, clusters, df = len(terms), len(set(groups)), effective_groups(groups) - 1
     correction = moderated_variance(terms.var(0, ddof=1), n - 1, _spread(attributed))
     drawn = correction.variance / n * (1 + MISSED_TURNS / n)
     # The examples themselves are a sample: the spread of their effects is that of their attributions, times lambda,
@@ -92,10 +92,10 @@ def certify(attributed: Array, exact: Array, draw: Draw, groups: Sequence[str]) 
     # The skewness of a sum: third moments add up, and only that of the sampled part is known.
     part = np.divide(np.square(coefficient) * spread_a, variance, out=np.zeros_like(variance), where=variance > 0)
     skewness = np.sign(coefficient) * skewness * part**1.5
-    parts = np.square(sampled) / (clusters - 1) + np.square(drawn) / correction.df
-    df = np.divide(np.square(variance), parts, out=np.full_like(variance, clusters - 1.0), where=parts > 0)
+    parts = np.square(sampled) / df + np.square(drawn) / correction.df
+    dfs = np.divide(np.square(variance), parts, out=np.full_like(variance, df), where=parts > 0)
     return Certified(
-        estimate(terms.mean(0), np.sqrt(variance), df, clusters, skewness),
+        estimate(terms.mean(0), np.sqrt(variance), dfs, clusters, skewness),
         np.full(a.shape[1], len(draw.examples)),
         _variance_left(a, x, w),
         (np.sign(a) == np.sign(x)).mean(0),

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from headatlas.atlas.run_record import Quantity
 from headatlas.views.page import about
 from tests.atlases import Known, rich_atlas, write_atlas
 
@@ -8,6 +9,22 @@ from tests.atlases import Known, rich_atlas, write_atlas
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory):
     return rich_atlas(tmp_path_factory.mktemp("about") / "atlas", shape=(12, 9), tested=())
+
+
+def test_measures_say_in_what_they_were_measured(tmp_path):
+    twin, mean = Quantity(metric="margin", baseline="twin"), Quantity(metric="logprob", baseline="mean")
+    maps = [Known(np.ones((4, 3)), task=task) for task in ("A", "B")]
+    same = write_atlas(tmp_path / "same", maps, quantities={"attribute": {"A": twin, "B": twin}})
+    (needed,) = about.describe_method(same, same.info("attribute"))["measures"]
+    assert (needed["label"], needed["labels"]) == ("needed (nats of margin, against the twin)", {})
+    assert dict(about.describe_run(same))["measured"] == "attribute: margin, against the twin"
+    mixed = write_atlas(tmp_path / "mixed", maps, quantities={"attribute": {"A": twin, "B": mean}})
+    described = about.describe_method(mixed, mixed.info("attribute"))
+    assert described["measures"][0]["labels"]["B"] == "needed (nats of log-probability, against the mean of the head)"
+    assert described["notes"]["A"] == "margin, against the twin"
+    assert dict(about.describe_run(mixed))["measured"] == (
+        "attribute: margin, against the twin (A) and log-probability, against the mean of the head (B)"
+    )
 
 
 def test_the_headline(atlas):

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from headatlas.atlas.run_record import Quantity
 from headatlas.views.colours import ROLES
+from headatlas.views.page import write_page
+from tests.atlases import Known, write_atlas
 from tests.views.page.test_browser import ends, hover, number, panel, press
 
 pytestmark = pytest.mark.browser
@@ -54,6 +57,38 @@ def test_a_method_says_what_its_numbers_mean(look, report, atlas):
             assert page.locator("#meaning").inner_text() == f"{info.title} {info.meaning}"
         note = page.locator("#maps-note").inner_text()
         assert note.startswith("roles by gate, mean over seeds. Large facilitation: the head stays open")
+
+
+def test_numbers_have_their_unit_metric_and_baseline(look, report, tmp_path):
+    label = "needed (nats of margin, against the twin)"
+    with look(report, "method=attribute&cell=L3H2") as page:
+        assert page.locator("#maps-note").inner_text().startswith(f"{label} by attribute.")
+        assert page.locator("#legend .legend-title span").first.inner_text() == f"size of {label}"
+        assert page.locator("#card .tiny caption").first.inner_text() == f"{label} by attribute"
+        page.keyboard.press("f")
+        assert label in page.locator("#focus th.number").first.inner_text()
+        assert page.locator("#focus figcaption b").first.inner_text() == f"Sizes of {label}, sorted"
+        page.wait_for_selector("#run dl")
+        headings = page.locator("#competence thead th").all_inner_texts()
+        assert {"log-prob. (nats)", "margin (nats)"} <= set(headings)
+        axes = page.locator('#evidence [data-test="mask"] .chart .word').all_text_contents()
+        assert "log-probability (nats)" in axes
+    quantities = {"A": Quantity(metric="margin", baseline="twin"), "B": Quantity(metric="logprob", baseline="zero")}
+    maps = [Known(np.ones((4, 3)), task=task) for task in quantities]
+    mixed = write_atlas(tmp_path / "mixed", maps, quantities={"attribute": quantities})
+    with look(write_page([mixed])) as page:
+        assert (
+            page.locator("#maps-note")
+            .inner_text()
+            .startswith("needed (nats; metric and baseline differ between tasks) by attribute.")
+        )
+        units = page.locator(".grid .map .unit").all_inner_texts()
+        assert units == ["margin, against the twin", "log-probability, against zero"]
+        press(page, "Scale", "task")
+        page.locator(".grid .map .name").nth(1).click()
+        assert page.locator("#legend .legend-title span").first.inner_text() == (
+            "size of needed (nats of log-probability, against zero)"
+        )
 
 
 def test_roles_have_the_colours_of_the_figures(look, report):

@@ -107,34 +107,36 @@ function drawAxes(pen, { layers, heads, model: { tick_step: steps } }, left, top
 /** The atlas picture of every atlas that has one, each with the key of its functions. */
 function drawPictures(pen) {
   const shown = ATLASES.filter((atlas) => atlas.functions);
-  const [cell, key] = [24, 250];
-  const width = (atlas) => atlas.heads * cell + key + 90;
+  const [high, key] = [20, 250];
+  const wide = (atlas) => (atlas.heads > 16 ? 20 : 40);
+  const width = (atlas) => atlas.heads * wide(atlas) + key + 90;
   pen.start({
     width: shown.reduce((sum, atlas) => sum + width(atlas), 0),
-    height: Math.max(...shown.map((atlas) => Math.max(atlas.layers * cell, atlas.functions.counts.length * 22 + 60))) + 110,
+    height: Math.max(...shown.map((atlas) => Math.max(atlas.layers * high, atlas.functions.counts.length * 22 + 60))) + 110,
   }, `#${SURFACE[theme()]}`);
   let left = 44;
   for (const atlas of shown) {
     pen.text(left, 26, `${atlas.label}: what each head is for`, { size: 14, weight: 600 });
-    drawPicture(pen, atlas, left, 56, cell);
-    drawFunctionKey(pen, atlas, left + atlas.heads * cell + 26, 56);
+    drawPicture(pen, atlas, left, 56, wide(atlas), high);
+    drawFunctionKey(pen, atlas, left + atlas.heads * wide(atlas) + 26, 56);
     left += width(atlas);
   }
 }
 
-function drawPicture(pen, atlas, left, top, cell) {
+function drawPicture(pen, atlas, left, top, w, h) {
   for (let index = 0; index < atlas.size; index++) {
-    const [x, y] = [left + (index % atlas.heads) * cell, top + atlas.layerOf(index) * cell];
+    const [x, y] = [left + (index % atlas.heads) * w, top + atlas.layerOf(index) * h];
     const list = functionsAt(atlas, index);
-    if (!list?.length) pen.rect(x, y, cell - 1, cell - 1, list ? NO_FUNCTION[theme()] : UNMEASURED[theme()]);
+    if (!list?.length) pen.rect(x, y, w - 1, h - 1, list ? NO_FUNCTION[theme()] : UNMEASURED[theme()]);
     list?.forEach(({ task, depth }, part) => {
       const colour = functionColour(task, depth);
-      const wide = cell / list.length;
-      pen.rect(x + part * wide, y, wide - 1, cell - 1, css(colour));
-      if (wide > 10) pen.text(x + (part + 0.5) * wide, y + cell / 2 + 3, FUNCTIONS[task].letters, { size: list.length > 1 ? 8 : 10, weight: 600, anchor: "middle", colour: ink(colour) });
+      const wide = w / list.length;
+      pen.rect(x + part * wide, y, wide - 1, h - 1, css(colour));
+      const size = Math.min(10, letterSize(task, wide));
+      if (size >= SMALLEST_LETTER) pen.text(x + (part + 0.5) * wide, y + h / 2 + 3, FUNCTIONS[task].letters, { size, weight: 600, anchor: "middle", colour: ink(colour) });
     });
   }
-  drawAxes(pen, atlas, left, top, cell, cell);
+  drawAxes(pen, atlas, left, top, w, h);
 }
 
 function drawFunctionKey(pen, { functions }, left, top) {

@@ -42,8 +42,8 @@ function fallOff(atlas, map) {
   }
   const words = [`${plural(map.summary.half, "head")} of ${map.summary.measured} hold half of the sum`,
     finite(band?.elbow) ? `elbow at ${band.elbow}` : null, band ? "grey: what the null gives" : null].filter(Boolean);
-  return make("figure", {}, make("figcaption", {}, make("b", {}, "Sizes, sorted"), make("span", {}, words.join(" · "))),
-    lineChart({ series, xLabel: "heads by size", yLabel: label, label: `Sorted sizes of ${state.task}: ${words.join(", ")}`, width: 420, height: 180, zero: true }));
+  return make("figure", {}, make("figcaption", {}, make("b", {}, `Sizes of ${label}, sorted`), make("span", {}, words.join(" · "))),
+    lineChart({ series, xLabel: "heads by size", yLabel: "", label: `Sorted sizes of ${state.task}: ${words.join(", ")}`, width: 420, height: 180, zero: true }));
 }
 
 function strongest(atlas, map) {

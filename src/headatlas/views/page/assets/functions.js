@@ -21,6 +21,8 @@ function functionsAt(atlas, index) {
 }
 
 const functionColour = (task, depth) => blend(parts(SURFACE[theme()]), parts(FUNCTIONS[task][theme()]), depth);
+/** How large the letters of a function may be where they have so much width. */
+const letterSize = (task, width) => width / (0.2 + 0.66 * FUNCTIONS[task].letters.length);
 /** Heads that have a function, by its number, the largest share first. */
 const headsFor = (atlas, task) => [...atlas.functionsByHead].flatMap(([index, list]) => list.filter((one) => one.task === task)
   .map(({ share }) => [index, share])).sort((a, b) => b[1] - a[1]).map(([index]) => index);
@@ -78,7 +80,7 @@ class FunctionPanel extends HeadGrid {
     const [width, height] = [clientWidth / this.atlas.heads, clientHeight / this.atlas.layers];
     const size = Math.min(12, height * 0.8, width * 0.8);
     for (const letter of this.letters.children) {
-      const fitting = Math.min(size, (width / letter.dataset.of) / (0.2 + 0.66 * letter.textContent.length));
+      const fitting = Math.min(size, letterSize(letter.dataset.function, width / letter.dataset.of));
       letter.hidden = fitting < SMALLEST_LETTER;
       letter.style.fontSize = `${fitting}px`;
     }

@@ -7,6 +7,7 @@ import numpy as np
 
 from headatlas.atlas.declarations import TestInfo
 from headatlas.atlas.records import Evidence
+from headatlas.evidence.base import with_q_values
 from headatlas.evidence.specificity import OTHERS
 from headatlas.suites.cognitive.functions import HIGH, LOW
 from headatlas.suites.neutral.generate import TASK as NEUTRAL
@@ -28,7 +29,7 @@ def evidence_rows(rng: Random, test: TestInfo, tasks: Sequence[str], amount: Amo
     """The rows of a test; of one that is not registered, those of the registered test of its shape."""
     by_shape: dict[str, Maker] = {"curve": mask, "recovery": keep, "matrix": specificity, "change": steer}
     make = MAKERS.get(test.name, by_shape[test.shape])
-    return [replace(row, test=test.name) for row in make(rng, tasks, amount)]
+    return with_q_values([replace(row, test=test.name) for row in make(rng, tasks, amount)])
 
 
 def _levels(

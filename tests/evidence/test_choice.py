@@ -50,36 +50,24 @@ def test_the_elbow_of_a_ranking_counts_the_heads_that_stand_out():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_matched_draw_has_as_many_heads_in_every_layer_and_none_of_the_chosen(seed):
+def test_a_matched_draw_has_as_many_heads_in_every_layer(seed):
     chosen = {(0, 0), (0, 1), (2, 3), (3, 0), (3, 1), (3, 2)}
     drawn = matched(chosen, (4, 8), rng(seed))
     assert Counter(layer for layer, _ in drawn) == {0: 2, 2: 1, 3: 3}
-    assert not drawn & chosen
     assert all(0 <= head < 8 for _, head in drawn)
 
 
-def test_draws_differ_and_repeat_with_their_seed_and_reach_every_other_head():
+def test_draws_repeat_with_their_seed_and_every_set_of_the_layer_is_as_likely_the_chosen_one_included():
+    """Without the chosen heads, draws and chosen set would not be alike even where a map says nothing."""
     chosen = {(1, 2), (1, 3)}
-    draws = [matched(chosen, (3, 6), rng(seed)) for seed in range(40)]
-    assert draws == [matched(chosen, (3, 6), rng(seed)) for seed in range(40)]
-    assert set().union(*draws) == {(1, head) for head in (0, 1, 4, 5)}
-    assert len(set(draws)) == 6
+    draws = [matched(chosen, (3, 6), rng(seed)) for seed in range(3000)]
+    assert draws[:40] == [matched(chosen, (3, 6), rng(seed)) for seed in range(40)]
+    counts = Counter(draws)
+    assert len(counts) == 15
+    assert frozenset(chosen) in counts
+    assert max(abs(count - 200) for count in counts.values()) < 60  # four standard deviations
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_the_nearest_layers_lend_where_a_layer_is_full(seed):
-    chosen = {(4, head) for head in range(3)} | {(5, 0)}
-    drawn = matched(chosen, (8, 4), rng(seed))
-    counts = Counter(layer for layer, _ in drawn)
-    assert len(drawn) == 4
-    assert not drawn & chosen
-    assert counts[4] == 1, "the one that is left in the layer itself"
-    assert counts[3] + counts[5] == 3, "the missing two come from next door"
-    full = {(0, head) for head in range(4)} | {(1, head) for head in range(4)}
-    assert Counter(layer for layer, _ in matched(full, (8, 4), rng(seed))) == {2: 4, 3: 4}
-
-
-def test_more_than_half_of_the_heads_leave_only_the_others():
-    chosen = {(layer, head) for layer in range(3) for head in range(3)}
-    assert matched(chosen, (3, 4), rng()) == {(layer, 3) for layer in range(3)}
-    assert matched({(0, 0), (0, 1)}, (1, 2), rng()) == frozenset()
+def test_a_whole_layer_has_no_other_heads_to_draw():
+    chosen = {(1, head) for head in range(4)}
+    assert matched(chosen, (3, 4), rng()) == chosen

@@ -8,9 +8,9 @@ from headatlas.evidence import hierarchy as hierarchy_module
 from headatlas.evidence.chain_steps import take_apart
 from headatlas.evidence.choice import INTACT
 from headatlas.evidence.hierarchy import STEP_TOKENS, WALK, Hierarchy, walk
+from headatlas.intervals import set_interval
 from headatlas.run.generation import cut
 from headatlas.run.interventions import gates_without
-from headatlas.stats import bootstrap_mean
 from tests import tiny
 from tests.evidence.chains import chain
 from tests.evidence.common import gate, hit, make_trial, row, without
@@ -20,7 +20,7 @@ TASKS = ("Retrieval", "Inference")
 
 
 CHAINS = [
-    step for i in range(4) for step in chain(f"c{i}", ("red", "blue")[i % 2], ("two", "three", "four", "five")[i])
+    step for i in range(5) for step in chain(f"c{i}", ("red", "blue")[i % 2], ("two", "three", "four", "five")[i % 4])
 ]
 
 
@@ -70,13 +70,13 @@ def test_a_walk_is_answering_step_by_step_by_hand(tmp_path, masked):
 
 def test_the_evidence_is_that_of_walking_every_chain(tmp_path):
     model = tiny.model(context=512)
-    trial = chain_trial(tmp_path, model)
+    trial = chain_trial(tmp_path, model, few_draws=5)
     evidence = Hierarchy().run(trial)
     mean = trial.means.mean("Retrieval")
-    sets = [INTACT, trial.rankings["Retrieval"].top(2), *trial.draws("Retrieval", 2, 3)]
+    sets = [INTACT, trial.rankings["Retrieval"].top(2), *trial.draws("Retrieval", 2, 5)]
     walked = [walk(trial, steps, gates_without(model.shape, sets), mean) for steps in take_apart(CHAINS)]
     logprob = np.concatenate([one["logprob"] for one in walked], axis=1)
-    groups = [f"c{i}" for i in range(4) for _ in range(2)]
+    groups = [f"c{i}" for i in range(5) for _ in range(2)]
     top = row(evidence, task="Retrieval", eval_task="Inference", control="top", metric="logprob")
     assert top.value == pytest.approx(logprob[1].mean(), abs=1e-4)
     assert top.intact == pytest.approx(logprob[0].mean(), abs=1e-4)
@@ -87,10 +87,25 @@ def test_the_evidence_is_that_of_walking_every_chain(tmp_path):
     difference = logprob[1] - logprob[2:].mean(0)
     minus = row(evidence, control="top", compared_with="random", metric="logprob")
     assert minus.value == pytest.approx(difference.mean(), abs=1e-4)
-    np.testing.assert_allclose([minus.low, minus.high], bootstrap_mean(difference, groups), atol=1e-3)
+    expected = set_interval(logprob[1], logprob[2:], groups)
+    np.testing.assert_allclose([minus.low, minus.high], expected, atol=1e-3)
+    means = logprob.mean(1)
+    assert minus.p_value == pytest.approx((1 + (means[2:] <= means[1]).sum()) / 6)
     assert {one.task for one in evidence} == {"Retrieval"}, "only heads of low-level functions are removed"
     assert {one.eval_task for one in evidence} == {"Inference"}, "only high-level steps are scored"
     assert {one.metric for one in evidence} == {"margin", "logprob", "accuracy"}
+
+
+def test_with_few_chains_or_draws_no_interval_is_given_and_the_row_says_why(tmp_path):
+    few = Hierarchy().run(chain_trial(tmp_path / "a", tiny.model(context=512), CHAINS[:8], few_draws=5))
+    assert {(one.low, one.high, one.p_value, one.remark) for one in few} == {
+        (None, None, None, f"only {few[0].groups} groups of examples; an interval needs 5")
+    }
+    rough = Hierarchy().run(chain_trial(tmp_path / "b", tiny.model(context=512), few_draws=2))
+    minus = row(rough, compared_with="random", metric="margin")
+    assert (minus.low, minus.remark) == (None, "only 2 sets of heads to compare with; an interval needs 5")
+    assert minus.p_value >= 1 / 3
+    assert row(rough, control="top", metric="margin").low is not None
 
 
 def test_masks_do_not_change_what_the_intact_model_scores(tmp_path):

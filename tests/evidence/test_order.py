@@ -7,6 +7,7 @@ import torch
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.evidence.order import Order, grid, matched_order, order_evidence
 from headatlas.run.baselines import Baselines
+from tests import tiny
 from tests.evidence.common import make_trial
 from tests.methods.gate.planted_gates import HELPER, SABOTEUR, planted_context
 from tests.run.contexts import run_context
@@ -44,7 +45,7 @@ def test_planted_heads_have_the_expected_signs(tmp_path):
 
 @pytest.mark.parametrize("baseline", ["zero", "mean", "resample"])
 def test_values_are_those_of_gates_on_evaluate_with_intervals_around_them(tmp_path, baseline):
-    context = run_context(tmp_path)
+    context = run_context(tmp_path, suite=tiny.suite(72))
     rng = np.random.default_rng(0)
     given = {role: rng.random((3, 4)) for role in ("facilitation", "irrelevance", "interference")}
     rows = order_evidence(context, "Colours", given, counts=[0, 5], draws=1, baseline=baseline)

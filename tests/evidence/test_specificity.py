@@ -6,8 +6,8 @@ import torch
 
 from headatlas.evidence.choice import INTACT
 from headatlas.evidence.specificity import OTHERS, Specificity
+from headatlas.intervals import set_interval
 from headatlas.run.baselines import Baselines
-from headatlas.stats import bootstrap_mean
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
 from tests import tiny
@@ -17,7 +17,7 @@ from tests.run.reference import encoded
 
 def with_neutral(suite: Suite) -> Suite:
     """A third task called Neutral, of several lengths."""
-    texts = [f"{'the red box and ' * (i % 4)}the sum of {i} is in the" for i in range(24)]
+    texts = [f"{'the red box and ' * (i % 4)}the sum of {i} is in the" for i in range(48)]
     added = [
         Example(id=f"n{i}", task="Neutral", prompt=text, answer=" box", distractors=(" key",), group=f"n/{i // 2}")
         for i, text in enumerate(texts)
@@ -26,7 +26,7 @@ def with_neutral(suite: Suite) -> Suite:
 
 
 def test_every_entry_of_the_matrix_is_a_direct_removal(tmp_path):
-    trial = make_trial(tmp_path, suite=with_neutral(tiny.suite()))
+    trial = make_trial(tmp_path, suite=with_neutral(tiny.suite(60)))
     evidence, model, means = Specificity().run(trial), trial.context.model, Baselines("mean", trial.context)
     for task in trial.tasks:
         for eval_task in ("Colours", "Numbers", "Neutral"):
@@ -43,19 +43,20 @@ def test_every_entry_of_the_matrix_is_a_direct_removal(tmp_path):
 
 
 def test_the_comparison_with_other_tasks_heads_by_hand(tmp_path):
-    tasks = ("Colours", "Numbers", "Shapes")
-    trial = make_trial(tmp_path, suite=tiny.suite(tasks=tasks), tasks=tasks)
+    tasks = ("Colours", "Numbers", "Shapes", "Sounds", "Sizes", "Places")
+    trial = make_trial(tmp_path, suite=tiny.suite(60, tasks), tasks=tasks)
     evidence = Specificity().run(trial)
     sets = [trial.rankings[task].top(2) for task in tasks]
     for number, task in enumerate(tasks):
         outcome = trial.remove("By hand", {task: [INTACT, *sets]})[task]
         for metric, values in outcome.metrics.items():
-            others = np.mean([values[1 + i] for i in range(3) if i != number], axis=0)
-            difference = values[1 + number] - others
+            others = values[[1 + i for i in range(6) if i != number]]
             one = row(evidence, task=task, eval_task=task, control="top", compared_with=OTHERS, metric=metric)
-            assert one.value == pytest.approx(difference.mean(), abs=1e-6)
-            np.testing.assert_allclose([one.low, one.high], bootstrap_mean(difference, trial.groups(task)), atol=1e-6)
-    assert len(rows(evidence, compared_with=OTHERS)) == 9
+            assert one.value == pytest.approx(np.mean(values[1 + number] - others.mean(0)), abs=1e-6)
+            expected = set_interval(values[1 + number], others, trial.groups(task), metric == "accuracy")
+            np.testing.assert_allclose([one.low, one.high], expected, atol=1e-6)
+            assert one.p_value is None
+    assert len(rows(evidence, compared_with=OTHERS)) == 18
 
 
 @torch.no_grad()
@@ -90,7 +91,9 @@ def test_planted_heads_are_specific_and_a_common_head_is_not(tmp_path):
     model, suite = tiny.planted(), with_neutral(tiny.copying(36))
     specific = Specificity().run(make_trial(tmp_path / "a", model, suite, maps, k=1))
     for task in maps:
-        assert row(specific, task=task, compared_with=OTHERS, metric="logprob").high < -1
+        compared = row(specific, task=task, compared_with=OTHERS, metric="logprob")
+        assert compared.value < -1
+        assert compared.remark == "only 1 set of heads to compare with; an interval needs 5"
         for other in maps:
             one = row(specific, task=task, eval_task=other, control="top", metric="logprob")
             assert (one.high < one.intact - 1) == (task == other)
@@ -114,7 +117,7 @@ def test_k_is_the_number_of_heads_that_were_removed(tmp_path):
 
 
 def test_as_a_share_margins_are_divided_by_what_the_single_heads_of_the_measured_task_take(tmp_path):
-    trial = make_trial(tmp_path, suite=with_neutral(tiny.suite()), units={"Colours": 2.0, "Numbers": 0.5})
+    trial = make_trial(tmp_path, suite=with_neutral(tiny.suite(60)), units={"Colours": 2.0, "Numbers": 0.5})
     evidence = Specificity().run(trial)
     for eval_task, unit in (("Colours", 2.0), ("Numbers", 0.5)):
         for task in trial.tasks:

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from headatlas.evidence.base import SPLIT
-from headatlas.evidence.steer import Steer, direction, steering_directions
+from headatlas.evidence.steer import DIRECTIONS, HEADS, Steer, direction, steering_sources
 from headatlas.methods.probe.features import collect
 from headatlas.methods.probe.reading import Reading
 from headatlas.suites.suite import Suite
@@ -25,6 +25,10 @@ def test_the_direction_leads_from_wrong_to_right_as_long_as_the_spread_along_it(
     np.testing.assert_allclose(push[0, 0], [np.std([3, 5, -1, 1], ddof=1), 0, 0], rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(push[0, 1], [0, np.std([2, 2, -2, -2], ddof=1), 0], rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(direction(z, ~right), -push, atol=1e-6)
+
+
+def steering_directions(trial):
+    return {task: source.push(trial.top(task)) for task, source in steering_sources(trial).items()}
 
 
 def test_where_right_and_wrong_do_not_differ_there_is_no_push():
@@ -76,6 +80,31 @@ def test_the_strength_is_the_best_on_choose_and_the_gain_is_measured_on_evaluate
         for metric, expected in (("logprob", [s[0] for s in scores]), ("accuracy", [hit(s) for s in scores])):
             one = row(evidence, task=task, eval_task=task, control="steer", metric=metric)
             assert one.value == pytest.approx(np.mean(expected), abs=1e-4)
+
+
+def test_the_push_is_compared_with_shuffled_items_and_with_other_heads_at_every_strength(tmp_path):
+    trial = make_trial(tmp_path, suite=SUITE, strengths=(1.0, 8.0), few_draws=5)
+    evidence, model = Steer().run(trial), trial.context.model
+    for task, source in steering_sources(trial).items():
+        examples, push = trial.context.examples(task, SPLIT), source.push(trial.top(task))
+        others = [source.push(heads) for heads in trial.draws(task, 2, 5)]
+        for alpha in (1.0, 8.0):
+            steered, *moved = (
+                np.mean([pushed(model, e, np.float32(alpha) * one)[0] for e in examples]) for one in (push, *others)
+            )
+            one = row(evidence, task=task, compared_with=HEADS, factor=alpha, metric="logprob")
+            assert one.value == pytest.approx(steered - np.mean(moved), abs=1e-4)
+            at_least = sum(level >= steered - 1e-6 for level in moved)
+            assert one.p_value == pytest.approx((1 + at_least) / (1 + len(others)))
+            other = row(evidence, task=task, compared_with=DIRECTIONS, factor=alpha, metric="logprob")
+            assert (other.control, other.k, other.eval_task) == ("steer", 2, task)
+            assert other.low < other.value < other.high
+            assert row(evidence, task=task, compared_with=DIRECTIONS, factor=alpha, metric="accuracy").p_value is None
+        shuffled = source.shuffled(np.random.default_rng(0))
+        assert shuffled.right.sum() == source.right.sum()
+        random = shuffled.push(trial.top(task), like=source)
+        np.testing.assert_allclose(np.linalg.norm(random, axis=-1), np.linalg.norm(push, axis=-1), rtol=1e-4, atol=1e-6)
+        assert np.abs(random - push).max() > 1e-3
 
 
 def test_other_evaluated_examples_leave_the_strength_alone(tmp_path):

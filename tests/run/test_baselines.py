@@ -1,11 +1,14 @@
 """What replaces a removed head: means over real positions, and what a head does on another example."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from headatlas.errors import HeadAtlasError
 from headatlas.run import baselines as baselines_module
 from headatlas.run.baselines import MEAN, Baselines
+from tests import tiny
 from tests.run.contexts import run_context
 
 
@@ -31,7 +34,7 @@ def test_zero_is_no_baseline_at_all(tmp_path):
     assert not context.runner.computed
 
 
-def test_the_resampled_values_are_those_of_a_fit_example_lined_up_at_the_end(tmp_path):
+def test_the_resampled_values_are_those_of_a_fit_example_lined_up_where_the_answer_begins(tmp_path):
     context = run_context(tmp_path)
     batch = context.batches("Colours", "choose")[0]
     donated = Baselines("resample", context).for_batch("Colours", batch)
@@ -40,10 +43,43 @@ def test_the_resampled_values_are_those_of_a_fit_example_lined_up_at_the_end(tmp
         for row in range(donors.size):
             with torch.no_grad(), context.model.capture() as z:
                 context.model.logits(donors.ids[row : row + 1, : donors.lengths[row]])
-            ends.append(z[2][0, -1])
+            ends.append(z[2][0, donors.positions[donors.rows == row].min()])
     for row in range(batch.size):
-        last = donated[2][row, batch.lengths[row] - 1]
+        last = donated[2][row, batch.positions[batch.rows == row].min()]
         assert min((last - end).abs().max() for end in ends) < 1e-5
+
+
+def test_all_options_of_an_example_are_compared_under_the_same_corruption(tmp_path):
+    """Chosen row by row, donors would make one option look better than another for nothing."""
+    long = (" red box and two", " blue key is one")
+    suite = tiny.suite()
+    suite = replace(suite, examples=tuple(e.model_copy(update={"distractors": long}) for e in suite.examples))
+    context = run_context(tmp_path, suite=suite)
+    several = 0
+    for batch in context.batches("Colours", "choose", with_distractors=True):
+        donated = Baselines("resample", context).for_batch("Colours", batch)[2]
+        for example in range(len(batch.members)):
+            rows = (batch.row_owners == example).nonzero().flatten().tolist()
+            end = int(batch.positions[batch.owners[batch.slots] == example].min()) + 1
+            several += len(rows) > 1
+            for row in rows[1:]:
+                torch.testing.assert_close(donated[row, :end], donated[rows[0], :end], atol=1e-5, rtol=1e-4)
+    assert several, "options of several tokens need rows of their own"
+
+
+def test_the_donor_is_the_same_with_and_without_distractors(tmp_path):
+    context = run_context(tmp_path)
+    ends = []
+    for with_distractors in (False, True):
+        found = {}
+        for batch in context.batches("Colours", "choose", with_distractors=with_distractors):
+            donated = Baselines("resample", context).for_batch("Colours", batch)[1]
+            for row, owner in enumerate(batch.row_owners.tolist()):
+                end = int(batch.positions[batch.owners[batch.slots] == owner].min())
+                found[batch.members[owner]] = donated[row, end]
+        ends.append(found)
+    for member, end in ends[0].items():
+        torch.testing.assert_close(end, ends[1][member], atol=1e-5, rtol=1e-4)
 
 
 def test_no_example_is_replaced_by_itself(tmp_path):

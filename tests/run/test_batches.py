@@ -92,9 +92,9 @@ def test_the_key_of_a_batch_follows_its_content():
 def test_examples_with_other_prefixes_are_not_put_together_where_much_would_be_padding():
     options = [[Option(tuple(range(30)), 28)] for _ in range(8)]
     prefixes = [26, 2, 25, 3, 26, 2, 24, 3]
-    batches = make_batches(options, 10_000, prefixes)
+    batches = make_batches(options, 10_000, prefixes, overhead=20)
     assert sorted(sorted(batch.members) for batch in batches) == [[0, 2, 4, 6], [1, 3, 5, 7]]
-    (together,) = make_batches(options, 10_000)
+    (together,) = make_batches(options, 10_000, prefixes, overhead=1000)
     assert len(together.members) == 8
 
 

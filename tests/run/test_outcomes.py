@@ -7,12 +7,12 @@ import pytest
 
 from headatlas.evidence.base import TestSettings
 from headatlas.evidence.trial import Trial
+from headatlas.intervals import change_interval, mean_interval
 from headatlas.run.batches import make_batches
 from headatlas.run.competence import competence
 from headatlas.run.encoding import Option
 from headatlas.run.interventions import Gates, gates_without, score_under
 from headatlas.run.outcomes import Outcome, answer_wins, by_example, levels, outcome_of
-from headatlas.stats import bootstrap_mean
 from headatlas.suites.suite import SPLITS, Suite
 from tests import tiny
 from tests.run.contexts import run_context
@@ -113,14 +113,17 @@ def test_levels_are_paired_and_their_interval_holds_the_value():
     assert logprob.low[0] == logprob.high[0] == pytest.approx(logprob.intact)
     assert logprob.high[1] < logprob.intact, "damage, though examples differ far more from each other than it"
     interval = [logprob.low[1] - logprob.intact, logprob.high[1] - logprob.intact]
-    np.testing.assert_allclose(interval, bootstrap_mean(worse - base, groups))
+    np.testing.assert_allclose(interval, mean_interval(worse - base, groups))
     accuracy = by_metric["accuracy"]
     assert accuracy.intact == pytest.approx(hits[0].mean())
     assert ((accuracy.low >= 0) & (accuracy.high <= 1)).all()
+    low, high = change_interval(hits[0], hits[1], groups)
+    assert accuracy.low[1] == pytest.approx(hits[0].mean() + low)
+    assert accuracy.high[1] == pytest.approx(min(1, hits[0].mean() + high))
 
 
 def test_intervals_of_real_outcomes_hold_their_values(tmp_path):
-    context = run_context(tmp_path, suite=tiny.suite(48))
+    context = run_context(tmp_path, suite=tiny.suite(72))
     gates = gates_without(context.model.shape, [frozenset(), *(frozenset({head}) for head in context.heads)])
     batches = context.batches("Colours", "evaluate", with_distractors=True)
     outcome = outcome_of((batch, score_under(context.model, batch, Gates(gates))) for batch in batches)

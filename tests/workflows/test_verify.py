@@ -29,7 +29,7 @@ def test_the_table_keeps_its_contract(atlas):
     assert pq.read_schema(atlas / "evidence.parquet").equals(EVIDENCE)
     columns = (
         "model method test settings task eval_task control factor compared_with k draw metric value intact low high "
-        "p_value"
+        "p_value q_value groups remark"
     )
     assert EVIDENCE.names == columns.split()
     assert set(tested.evidence["model"]) == {"tiny-llama"}
@@ -114,7 +114,9 @@ def test_evidence_of_other_methods_and_tests_stays_and_the_same_is_replaced(atla
     assert part(fourth, "probe", "mask").equals(part(third, "probe", "mask"))
     assert part(fourth, "attribute", "mask")["draw"].max() == 2
     assert part(first, "attribute", "mask")["draw"].max() == 5
-    assert not fourth.drop(columns=["value", "intact", "low", "high", "p_value", "settings"]).duplicated().any()
+    assert (
+        not fourth.drop(columns=["value", "intact", "low", "high", "p_value", "q_value", "settings"]).duplicated().any()
+    )
 
 
 def test_the_settings_of_every_test_are_recorded_and_never_mixed(atlas):

@@ -15,7 +15,7 @@ from headatlas.atlas.declarations import MethodInfo
 from headatlas.atlas.ranking import head_order
 from headatlas.atlas.records import Head
 from headatlas.atlas.run_record import RunRecord, read_run
-from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, SCORES
+from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, LATER, SCORES
 from headatlas.errors import HeadAtlasError, unknown
 from headatlas.stats import Array
 
@@ -46,7 +46,7 @@ class Atlas:
     @cached_property
     def evidence(self) -> pd.DataFrame:
         """The outcomes of interventions; empty before `verify`."""
-        return self._table("evidence.parquet", EVIDENCE, optional=True)
+        return self._table("evidence.parquet", EVIDENCE, optional=True, later=LATER)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -193,8 +193,10 @@ class Atlas:
         self.plot().savefig(picture, format="png", dpi=110, bbox_inches="tight")
         return picture.getvalue()
 
-    def _table(self, name: str, schema: pa.Schema, optional: bool = False) -> pd.DataFrame:
-        """A table of the atlas; where an optional one is missing, an empty one."""
+    def _table(
+        self, name: str, schema: pa.Schema, optional: bool = False, later: frozenset[str] = frozenset()
+    ) -> pd.DataFrame:
+        """A table of the atlas; where an optional one is missing, an empty one. Columns that came `later` may lack."""
         path = self.path / name
         if optional and not path.exists():
             return schema.empty_table().to_pandas()
@@ -207,6 +209,9 @@ class Atlas:
             ) from None
         except (OSError, pa.ArrowInvalid) as error:
             raise HeadAtlasError(f"Cannot read {path}: {error}. Map again to write it anew.") from None
+        for column in schema:
+            if column.name in later and column.name not in table.schema.names:
+                table = table.append_column(column, pa.nulls(len(table), column.type))
         if table.schema.names != schema.names:
             missing = set(schema.names) ^ set(table.schema.names)
             raise HeadAtlasError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from headatlas.stats import Summary
@@ -67,6 +68,14 @@ class Evidence:
     factor: float | None = None
     compared_with: str | None = None
     p_value: float | None = None
+    q_value: float | None = None
+    groups: int | None = None
+    remark: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):  # what is not known is None
+            if (bound := getattr(self, name)) is not None and math.isnan(bound):
+                object.__setattr__(self, name, None)
 
 
 @dataclass(frozen=True)

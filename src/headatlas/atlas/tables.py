@@ -60,9 +60,13 @@ EVIDENCE = pa.schema(
         ("intact", pa.float64()),  # the metric of the intact model on the same examples
         ("low", pa.float64()),  # 95 % interval of `value`, clustered by group; of levels, that of the paired change
         ("high", pa.float64()),
-        ("p_value", pa.float64()),  # of the chosen heads among the random draws
+        ("p_value", pa.float64()),  # rank of the chosen heads among the random draws; one-sided
+        ("q_value", pa.float64()),  # Benjamini-Hochberg over all p-values of the test and metric
+        ("groups", pa.int32()),  # groups of examples behind the interval
+        ("remark", pa.string()),  # why there is no interval
     ]
 )
+LATER = frozenset({"q_value", "groups", "remark"})  # columns that evidence of earlier revisions does not have: null
 COMPETENCE = pa.schema(
     [
         ("task", pa.string()),

@@ -39,20 +39,11 @@ class Ranking:
 
 
 def matched(chosen: Collection[Head], shape: tuple[int, int], rng: np.random.Generator) -> Heads:
-    """As many other heads in the same layers. Where a layer has too few others, the nearest layers lend theirs."""
-    layers, heads = shape
-    free = {layer: [(layer, h) for h in range(heads) if (layer, h) not in chosen] for layer in range(layers)}
-    drawn: set[Head] = set()
-    missing: list[int] = []
-    for layer, count in sorted(Counter(layer for layer, _ in chosen).items()):
-        order = rng.permutation(len(free[layer]))[:count]
-        drawn.update(free[layer][i] for i in order)
-        missing += [layer] * (count - len(order))
-    for layer in missing:
-        others = [head for layer_heads in free.values() for head in layer_heads if head not in drawn]
-        if not others:
-            break
-        nearest = min(abs(other - layer) for other, _ in others)
-        near = [head for head in others if abs(head[0] - layer) == nearest]
-        drawn.add(near[rng.integers(len(near))])
-    return frozenset(drawn)
+    """As many random heads in each layer as were chosen there, of all its heads, chosen ones included.
+
+    If the map says nothing, the chosen heads are themselves such a draw: only then do chosen and drawn sets compare.
+    """
+    counts = Counter(layer for layer, _ in chosen)
+    return frozenset(
+        (layer, int(head)) for layer, count in sorted(counts.items()) for head in rng.permutation(shape[1])[:count]
+    )

@@ -7,7 +7,7 @@ follow. High-level steps are scored by the margin and the log-probability of the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,7 +20,7 @@ from headatlas.evidence.chain_steps import Steps, take_apart
 from headatlas.evidence.choice import INTACT, Heads
 from headatlas.run.cells import CellKind
 from headatlas.run.outcomes import Outcome
-from headatlas.stats import Array, bootstrap_mean
+from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -62,8 +62,8 @@ class Hierarchy(EvidenceTest):
         plan: list[Planned] = [("", "intact", None, INTACT)]
         for task in lows:
             plan.append((task, "top", None, trial.top(task)))
-            drawn = trial.draws(task, len(trial.top(task)), trial.settings.few_draws)
-            plan += [(task, "random", draw, heads) for draw, heads in enumerate(drawn)]
+            draws = enumerate(trial.draws(task, len(trial.top(task)), trial.settings.few_draws))
+            plan += [(task, "random", draw, heads) for draw, heads in draws]
         outcomes, groups = _outcomes(trial, chains, [heads for *_, heads in plan], lows)
         planned = [
             (task, {"control": control, "k": len(heads), "draw": draw}) for task, control, draw, heads in plan[1:]
@@ -72,21 +72,16 @@ class Hierarchy(EvidenceTest):
         for eval_task, outcome in outcomes.items():
             rows += self.level_rows(outcome, groups[eval_task], eval_task, planned)
             for task in lows:
-                rows += self._against_random(task, eval_task, plan, outcome, groups[eval_task])
+                (top,), drawn = (_indices(plan, task, control) for control in ("top", "random"))
+                compared = {"control": "top", "compared_with": "random", "k": len(plan[top][3])}
+                rows += self.against_sets(
+                    outcome.metrics, groups[eval_task], top, drawn, "less", task=task, eval_task=eval_task, **compared
+                )
         return rows
 
-    def _against_random(
-        self, task: str, eval_task: str, plan: Sequence[Planned], outcome: Outcome, groups: list[str]
-    ) -> Iterator[Evidence]:
-        top = next(i for i, (low, control, *_) in enumerate(plan) if (low, control) == (task, "top"))
-        drawn = [i for i, (low, control, *_) in enumerate(plan) if (low, control) == (task, "random")]
-        for metric, values in outcome.metrics.items() if drawn else ():
-            difference = values[top] - values[drawn].mean(0)
-            low, high = bootstrap_mean(difference, groups)
-            yield self.row(
-                task, eval_task, "top", metric, float(difference.mean()), 0.0, float(low), float(high),
-                len(plan[top][3]), compared_with="random",
-            )  # fmt: skip
+
+def _indices(plan: Sequence[Planned], task: str, control: str) -> list[int]:
+    return [i for i, (low, kind, *_) in enumerate(plan) if (low, kind) == (task, control)]
 
 
 def _outcomes(

@@ -11,7 +11,8 @@ from headatlas.atlas.declarations import Control, TestInfo
 from headatlas.atlas.records import Evidence
 from headatlas.evidence.base import EvidenceTest
 from headatlas.evidence.choice import Heads
-from headatlas.stats import Array, expanded_percentiles, resamples
+from headatlas.intervals import ratio_interval, too_few
+from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from headatlas.evidence.trial import Trial
@@ -67,19 +68,16 @@ class Keep(EvidenceTest):
     ) -> Iterator[Evidence]:
         """Fractions and areas from margins or log-probabilities [circuit, example]; the plan begins with all heads and
         none."""
-        weights = resamples(groups)
-        resampled = (weights / weights.sum(1, keepdims=True)) @ values.T  # [draw, circuit]
-
-        def recovered(means: Array) -> Array:
-            return (means - means[..., 1:2]) / (means[..., :1] - means[..., 1:2])
-
-        exact, spread = recovered(values.mean(1)), recovered(resampled)
-        low, high = expanded_percentiles(spread, len(set(groups)))
+        lost = values[0] - values[1]  # [example], without any head
+        recovered = values - values[1]  # [circuit, example]
+        exact = recovered.mean(1) / lost.mean()
+        low, high = ratio_interval(recovered.T, lost[:, None], groups)
+        about = {"groups": len(set(groups)), "remark": too_few(groups)}
         for i, (control, draw, kept) in enumerate(plan):
             if i > 1:
                 yield self.row(
                     task, task, control, "fraction", float(exact[i]), 1.0, float(low[i]), float(high[i]), len(kept),
-                    draw,
+                    draw, **about,
                 )  # fmt: skip
         for control in ("top", "random"):
             circuits: dict[int, list[int]] = {}  # by size; several random circuits of one size count as their mean
@@ -89,13 +87,14 @@ class Keep(EvidenceTest):
             if not circuits:
                 continue
             shares = np.array([0, *circuits, heads]) / heads
-            columns = [[1], *circuits.values(), [0]]
-            curve = np.stack([exact[c].mean(-1) for c in columns], -1)
-            curves = np.stack([spread[:, c].mean(-1) for c in columns], -1)
-            for metric, area in (("cpr", lambda f: f), ("cmd", lambda f: np.abs(1 - f))):
-                value = float(np.trapezoid(area(curve), shares))
-                low, high = expanded_percentiles(np.trapezoid(area(curves), shares, axis=-1), len(set(groups)))
-                yield self.row(task, task, control, metric, value, None, float(low), float(high))
+            steps = np.diff(shares)
+            weights = (np.append(steps, 0) + np.append(0, steps)) / 2  # of the trapezoidal rule
+            curve = np.stack([recovered[which].mean(0) for which in ([1], *circuits.values(), [0])])
+            side = np.sign(lost.mean() - curve.mean(1))  # of |1 - f|
+            for metric, area in (("cpr", weights @ curve), ("cmd", (weights * side) @ (lost - curve))):
+                least, most = ratio_interval(area, lost, groups)
+                value = float(area.mean() / lost.mean())
+                yield self.row(task, task, control, metric, value, None, float(least), float(most), **about)
 
 
 def _circuits(trial: Trial, task: str) -> list[Circuit]:

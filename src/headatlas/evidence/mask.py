@@ -1,4 +1,4 @@
-"""Remove the heads a map calls important: does the task suffer more than from other heads of the same layers?"""
+"""Remove the heads a map calls important: does the task suffer more than from random heads of the same layers?"""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from headatlas.atlas.declarations import Control, TestInfo
 from headatlas.atlas.records import Evidence
 from headatlas.evidence.base import EvidenceTest
 from headatlas.evidence.choice import INTACT, Heads
-from headatlas.run.outcomes import Outcome
-from headatlas.stats import bootstrap_mean
 
 if TYPE_CHECKING:
     from headatlas.evidence.trial import Trial
@@ -25,7 +23,7 @@ class Mask(EvidenceTest):
         name="mask",
         title="Without the heads",
         summary="removes the heads of a map, against random heads of the same layers",
-        question="Does a task lose more without the heads of its map than without other heads of the same layers?",
+        question="Does a task lose more without the heads of its map than without random heads of the same layers?",
         shape="curve",
         axis="heads removed",
         controls=(
@@ -43,33 +41,18 @@ class Mask(EvidenceTest):
             plans[task] = [("intact", None, None, INTACT)]
             for k in trial.ks(task):
                 plans[task] += [("top", k, None, ranking.top(k)), ("lowest", k, None, ranking.lowest(k))]
-                drawn = trial.draws(task, k, trial.settings.draws)
-                plans[task] += [("random", k, draw, heads) for draw, heads in enumerate(drawn)]
+                draws = enumerate(trial.draws(task, k, trial.settings.draws))
+                plans[task] += [("random", k, draw, heads) for draw, heads in draws]
         outcomes = trial.remove("Mask", {task: [heads for *_, heads in plan] for task, plan in plans.items()})
         rows: list[Evidence] = []
         for task, plan in plans.items():
             outcome, groups = outcomes[task], trial.groups(task)
             planned = [(task, {"control": control, "k": k, "draw": draw}) for control, k, draw, _ in plan[1:]]
             rows += self.level_rows(outcome, groups, task, planned)
-            rows += self._against_random(task, plan, outcome, groups)
-        return rows
-
-    def _against_random(
-        self, task: str, plan: Sequence[Planned], outcome: Outcome, groups: list[str]
-    ) -> Iterator[Evidence]:
-        """How far the top heads of each k are from the mean of the random draws; p is their rank among them."""
-        for metric, values in outcome.metrics.items():
-            if metric == "accuracy":  # too coarse for a rank among draws
-                continue
-            means = values.mean(1)
             for k, top, drawn in _comparisons(plan):
-                p_value = (1 + sum(means[i] <= means[top] for i in drawn)) / (1 + len(drawn))
-                difference = values[top] - values[drawn].mean(0)
-                low, high = bootstrap_mean(difference, groups)
-                yield self.row(
-                    task, task, "top", metric, float(difference.mean()), 0.0, float(low), float(high), k,
-                    compared_with="random", p_value=float(p_value),
-                )  # fmt: skip
+                compared = {"task": task, "eval_task": task, "control": "top", "compared_with": "random", "k": k}
+                rows += self.against_sets(outcome.metrics, groups, top, drawn, "less", **compared)
+        return rows
 
 
 def _comparisons(plan: Sequence[Planned]) -> Iterator[tuple[int, int, list[int]]]:

@@ -7,7 +7,7 @@ and interfering ones should not lower it. Whatever comes out is reported.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,9 @@ from headatlas.atlas.declarations import Control, TestInfo
 from headatlas.atlas.records import Evidence
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.evidence.base import EvidenceTest
+from headatlas.intervals import mean_interval, too_few
 from headatlas.methods.gate.roles import OPEN, ROLES
-from headatlas.stats import Array, bootstrap_mean
+from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from headatlas.evidence.trial import Trial
@@ -99,12 +100,13 @@ def order_evidence(
         lambda batch: baselines.for_batch(task, batch),
     )
     groups = context.groups(task, "evaluate")
+    about: dict[str, Any] = {"groups": len(set(groups)), "remark": too_few(groups)}
     start = float(-intact.mean())
     rows = []
     for (control, threshold, draw, removed), losses in zip(plan, scored, strict=True):
-        low, high = bootstrap_mean((intact - losses)[0], groups)
+        low, high = mean_interval((intact - losses)[0], groups)
         row = ("logprob", float(-losses.mean()), start, start + float(low), start + float(high), len(removed), draw)
-        rows.append(Evidence(Order.info.name, task, task, control, *row, factor=threshold))
+        rows.append(Evidence(Order.info.name, task, task, control, *row, factor=threshold, **about))
     return rows
 
 

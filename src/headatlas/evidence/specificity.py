@@ -12,7 +12,7 @@ from headatlas.atlas.declarations import Control, TestInfo
 from headatlas.atlas.records import Evidence
 from headatlas.evidence.base import SPLIT, EvidenceTest
 from headatlas.evidence.choice import INTACT, Heads
-from headatlas.stats import Array, bootstrap_mean, expanded_percentiles, resamples
+from headatlas.intervals import ratio_interval, too_few
 
 if TYPE_CHECKING:
     from headatlas.evidence.trial import Trial
@@ -27,7 +27,8 @@ class Specificity(EvidenceTest):
     sum of what they take, so that tasks compare.
 
     Compared with other tasks' heads: on the examples of a task, what its heads do less the mean of what those of the
-    other tasks do: paired, so that easy and hard tasks compare. Below zero the task's heads hurt it more.
+    other tasks do: paired, so that easy and hard tasks compare. Below zero the task's heads hurt it more. The other
+    tasks are a sample too: the interval says whether this set differs from one of theirs.
     """
 
     info: ClassVar[TestInfo] = TestInfo(
@@ -57,22 +58,16 @@ class Specificity(EvidenceTest):
             outcome = replace(outcome, unit=trial.units.get(eval_task))
             rows += self.level_rows(outcome, groups, eval_task, planned)
             if eval_task in sets and len(sets) > 1:
-                index = list(sets).index(eval_task) + 1
-                rows += self._against_others(eval_task, index, outcome.metrics, groups, len(sets[eval_task]))
+                index = {task: i for i, task in enumerate(sets, start=1)}
+                others = [i for task, i in index.items() if task != eval_task]
+                compared = {"control": "top", "compared_with": OTHERS, "k": len(sets[eval_task])}
+                rows += self.against_sets(
+                    outcome.metrics, groups, index[eval_task], others, None, task=eval_task, eval_task=eval_task,
+                    **compared,
+                )  # fmt: skip
         if trial.neutral:
             rows += self._perplexity(trial, trial.neutral, sets)
         return rows
-
-    def _against_others(
-        self, task: str, index: int, metrics: dict[str, Array], groups: list[str], k: int
-    ) -> Iterator[Evidence]:
-        for metric, values in metrics.items():
-            difference = values[index] - np.delete(values, [0, index], axis=0).mean(0)
-            low, high = bootstrap_mean(difference, groups)
-            yield self.row(
-                task, task, "top", metric, float(difference.mean()), 0.0, float(low), float(high), k,
-                compared_with=OTHERS,
-            )  # fmt: skip
 
     def _perplexity(self, trial: Trial, neutral: str, sets: dict[str, Heads]) -> Iterator[Evidence]:
         """Perplexity of plain text, all its tokens, intact and without the heads of each task."""
@@ -89,13 +84,12 @@ class Specificity(EvidenceTest):
             logprobs[:, list(batch.members)] = result["logprobs"]
         lengths = np.array([len(option.tokens) - 1 for option in encoded])
         groups = trial.groups(neutral)
-        weights = resamples(groups)
         exact = np.exp(-logprobs.sum(1) / lengths.sum())
         # The interval is that of the ratio to the intact model, paired; times the intact perplexity.
-        resampled = np.exp(-(weights @ (logprobs - logprobs[0]).T) / (weights @ lengths)[:, None])
-        low, high = expanded_percentiles(resampled * exact[0], len(set(groups)))
+        least, most = ratio_interval((logprobs - logprobs[0]).T, lengths[:, None], groups)
+        low, high = exact[0] * np.exp(-most), exact[0] * np.exp(-least)
         for i, task in enumerate(sets, start=1):
             yield self.row(
                 task, neutral, "top", "perplexity", float(exact[i]), float(exact[0]), float(low[i]), float(high[i]),
-                len(sets[task]),
+                len(sets[task]), groups=len(set(groups)), remark=too_few(groups),
             )  # fmt: skip

@@ -3,11 +3,16 @@
 theta = mean(z | right) - mean(z | wrong), per task and head, where the answer is predicted, on `fit` only.
 While an answer is predicted, z becomes z + alpha * sigma * theta / |theta|, sigma the spread of z along theta. The
 strength alpha is the one that does best on `choose`; the gain is measured on `evaluate`.
+
+At every strength, chosen or not, the push is compared with two controls: the same heads pushed as far along the
+difference of two random groups of items, and random heads of the same layers pushed towards right answers. A strength
+that was chosen because this push does well with it would favour this push.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,6 +21,7 @@ from numpy.typing import NDArray
 from headatlas.atlas.declarations import Control, TestInfo
 from headatlas.atlas.records import Evidence
 from headatlas.evidence.base import EvidenceTest
+from headatlas.evidence.choice import Heads
 from headatlas.run.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
 
 Array32 = NDArray[np.float32]
 FEWEST = 5  # items of each kind, right and wrong, that a direction needs
+DIRECTIONS, HEADS = "random directions", "random heads"
 
 
 class Steer(EvidenceTest):
@@ -43,6 +50,8 @@ class Steer(EvidenceTest):
         controls=(
             Control(name="steer", meaning="pushed towards right answers; the factor is the strength alpha"),
             Control(name="scale", meaning="multiplied by the factor"),
+            Control(name=DIRECTIONS, meaning="the same heads pushed as far, right and wrong items shuffled"),
+            Control(name=HEADS, meaning="random heads of the same layers pushed towards right answers"),
         ),
         chosen=("steer", "scale"),
         reference=None,
@@ -50,7 +59,8 @@ class Steer(EvidenceTest):
     )
 
     def run(self, trial: Trial) -> list[Evidence]:
-        directions = steering_directions(trial)
+        sources = steering_sources(trial)
+        directions = {task: source.push(trial.top(task)) for task, source in sources.items()}
         strengths = _strengths(trial, directions)
         pushes = {task: [np.float32(strengths[task]) * direction] for task, direction in directions.items()}
         steered = {task: [("steer", alpha)] for task, alpha in strengths.items()}
@@ -58,6 +68,7 @@ class Steer(EvidenceTest):
         factors = {task: [(trial.top(task), factor) for factor in trial.settings.scales] for task in trial.tasks}
         return [
             *self._rows(trial, steered, trial.push("Steering", _flat(_measured(trial, pushes)))),
+            *self._against_controls(trial, sources),
             *self._rows(trial, scaled, trial.scale("Scaling", _flat(_measured(trial, factors)))),
         ]
 
@@ -72,6 +83,32 @@ class Steer(EvidenceTest):
                 for control, factor in controls
             ]
             yield from self.level_rows(outcome, trial.groups(eval_task), eval_task, planned)
+
+    def _against_controls(self, trial: Trial, sources: Mapping[str, Source]) -> Iterator[Evidence]:
+        """The push of every task against random directions and against random heads, at every strength."""
+        alphas, count = trial.settings.strengths, trial.settings.few_draws
+        pushes: dict[str, list[Array32]] = {}
+        drawn: dict[str, dict[str, range]] = {}  # the controls of a task by their number among its pushes
+        for task, source in sources.items():
+            top, rng = trial.top(task), np.random.default_rng([trial.settings.seed, trial.tasks.index(task), 3])
+            shuffled = [source.shuffled(rng).push(top, like=source) for _ in range(count)]
+            moved = [source.push(heads) for heads in trial.draws(task, len(top), count)]
+            pushes[task] = [source.push(top), *shuffled, *moved]
+            drawn[task] = {
+                DIRECTIONS: range(1, 1 + len(shuffled)),
+                HEADS: range(1 + len(shuffled), len(pushes[task])),
+            }
+        wanted = {task: [np.float32(alpha) * push for alpha in alphas for push in of_task]
+                  for task, of_task in pushes.items()}  # fmt: skip
+        for task, outcome in trial.push("Random pushes", wanted).items() if wanted else ():
+            for number, alpha in enumerate(alphas):
+                first = 1 + number * len(pushes[task])  # the outcome begins with the intact model
+                for control, which in drawn[task].items():
+                    compared = {"control": "steer", "compared_with": control, "factor": alpha}
+                    yield from self.against_sets(
+                        outcome.metrics, trial.groups(task), first, [first + i for i in which], "more",
+                        task=task, eval_task=task, k=len(trial.top(task)), **compared,
+                    )  # fmt: skip
 
 
 def _measured(trial: Trial, by_task: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -90,15 +127,41 @@ def _flat(plan: Mapping[str, Mapping[str, Sequence[Any]]]) -> dict[str, list[Any
     }
 
 
-def steering_directions(trial: Trial) -> dict[str, Array32]:
-    """Per task: sigma * theta / |theta| of its top heads, [layer, head, head_dim], zero for all others."""
+@dataclass(frozen=True)
+class Source:
+    """What pushes are made from: z [example, layer, head, head_dim] on `fit`, and which items the model gets right."""
+
+    z: Array32
+    right: NDArray[np.bool_]
+
+    def push(self, heads: Heads, like: Source | None = None) -> Array32:
+        """sigma * theta / |theta| of some heads, [layer, head, head_dim], zero for all others; each as long as that of
+        another source where one is given."""
+        pushes = direction(self.z, self.right)
+        if like is not None:
+            wanted, length = (
+                np.linalg.norm(p, axis=-1, keepdims=True) for p in (direction(like.z, like.right), pushes)
+            )
+            pushes = pushes * wanted / np.maximum(length, 1e-12)
+        chosen = np.zeros((*pushes.shape[:2], 1), dtype=np.float32)
+        for head in heads:
+            chosen[head] = 1
+        return chosen * pushes
+
+    def shuffled(self, rng: np.random.Generator) -> Source:
+        """The same items, as many of them called right, but at random."""
+        return Source(self.z, rng.permutation(self.right))
+
+
+def steering_sources(trial: Trial) -> dict[str, Source]:
+    """Of every task with enough items right and enough wrong."""
     from headatlas.methods.probe.features import collect
     from headatlas.methods.probe.reading import Reading
 
     model = trial.context.model
     features = collect(trial.context, "fit", Reading(), trial.tasks)  # those of the probe, if it was among the methods
     answered = trial.intact("Right and wrong items", "fit")
-    directions = {}
+    sources = {}
     for task in trial.tasks:
         right = answered[task].hit > 0
         if min(right.sum(), (~right).sum()) < FEWEST:
@@ -108,11 +171,8 @@ def steering_directions(trial: Trial) -> dict[str, Array32]:
             )
             continue
         z = features[task].astype(np.float32, copy=False).reshape(-1, model.n_layers, model.n_heads, model.head_dim)
-        chosen = np.zeros((*model.shape, 1), dtype=np.float32)
-        for head in trial.top(task):
-            chosen[head] = 1
-        directions[task] = chosen * direction(z, right)
-    return directions
+        sources[task] = Source(z, right)
+    return sources
 
 
 def direction(z: Array32, right: NDArray[np.bool_]) -> Array32:

@@ -109,18 +109,16 @@ class Trial:
         return sorted({k for k in (*self.settings.ks, self.rankings[task].elbow) if k <= most})
 
     def draws(self, task: str, k: int, count: int) -> list[Heads]:
-        """Up to `count` different random sets for the top k of a task. Of a few heads there are only so many; of more
-        than half of all heads there are none, because too few others are left."""
+        """Up to `count` different random sets for the top k of a task, which may be among them. Of a few heads there
+        are only so many; where all heads of their layers were chosen there is nothing to compare with."""
         chosen = self.rankings[task].top(k)
         rng = np.random.default_rng([self.settings.seed, self.tasks.index(task), k])
         drawn: dict[Heads, None] = {}
         for _ in range(PATIENCE * count):
             if len(drawn) == count:
                 break
-            heads = matched(chosen, self.context.model.shape, rng)
-            if len(heads) == len(chosen):
-                drawn[heads] = None
-        return list(drawn)
+            drawn[matched(chosen, self.context.model.shape, rng)] = None
+        return [] if set(drawn) == {chosen} else list(drawn)
 
     def remove(self, title: str, wanted: Mapping[str, Sequence[Heads]]) -> dict[str, Outcome]:
         """Per measured task: the outcome without each set of heads; the empty set is the intact model."""

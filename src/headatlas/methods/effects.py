@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headatlas.run.quantity import TaskQuantity
 
 ATTRIBUTED_TOKENS = 512  # padded tokens of a batch after its prefix
+OVERHEAD = 60  # tokens that take about as long as what every forward costs besides its tokens
 MEASURED_TOKENS = 192  # the same for exact effects of many heads, several of which share a forward
 ATTRIBUTION, EXACT = CellKind("attribution", 3), CellKind("exact effects", 2)
 
@@ -43,7 +44,7 @@ def attributed_effects(title: str, quantities: Quantities) -> dict[str, Array]:
         cost = batch.size * prefix + 3 * rest.ids.numel()
         return quantity.context.cell(ATTRIBUTION, compute, cost, batch=batch.key, **quantity.inputs(batch))
 
-    return _by_task(title, quantities, lambda quantity: quantity.batches(ATTRIBUTED_TOKENS), cell)
+    return _by_task(title, quantities, lambda quantity: quantity.batches(ATTRIBUTED_TOKENS, OVERHEAD), cell)
 
 
 def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]) -> dict[str, Array]:
@@ -64,7 +65,7 @@ def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, S
 
     def batches(quantity: TaskQuantity) -> list[Batch]:
         crowded = len(task_units[quantity.task]) / quantity.context.model.n_layers  # units of a layer, on average
-        return quantity.batches(max(MEASURED_TOKENS, round(ATTRIBUTED_TOKENS / crowded)))
+        return quantity.batches(max(MEASURED_TOKENS, round(ATTRIBUTED_TOKENS / crowded)), round(OVERHEAD / crowded))
 
     return _by_task(title, quantities, batches, cell)
 

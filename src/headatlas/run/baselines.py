@@ -19,6 +19,8 @@ from headatlas.run.context import RunContext
 from headatlas.run.settings import SET_BASELINES, check_baseline
 
 MEAN = CellKind("mean of heads")
+Prompted = tuple[list[int], list[int]]  # the tokens of a prompt, and of the row that begins with it
+RESAMPLED = 2  # raise it when the same seed draws or aligns donors in another way
 
 
 class Baselines:
@@ -42,7 +44,7 @@ class Baselines:
         if self.kind == "mean":  # the key of the mean knows its examples and the version of its computation
             return {"kind": "mean", "cell": self._mean_cell(task).key}
         donors = [batch.key for batch in self.context.batches(task, "fit")]
-        return {"kind": "resample", "donors": donors, "seed": self.seed}
+        return {"kind": "resample", "version": RESAMPLED, "donors": donors, "seed": self.seed}
 
     def for_batch(self, task: str, batch: Batch) -> Baseline | None:
         """What replaces z in this batch: None for zero, [layer, head, head_dim], or {layer: z of other examples}."""
@@ -63,12 +65,18 @@ class Baselines:
         return context.cell(MEAN, lambda: _mean(context.model, batches), tokens, batches=keys)
 
     def _donated(self, task: str, batch: Batch) -> dict[int, Tensor]:
-        """z of another `fit` example for each row, aligned at the end, where the answer is predicted."""
-        pool = [row for donor in self.context.batches(task, "fit") for row in _rows(donor)]
-        donors = [_draw(self.seed, row, pool) for row in _rows(batch)]
-        ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in donors], batch_first=True)
-        lengths = torch.tensor([len(row) for row in donors])[:, None]
-        position = torch.arange(batch.ids.shape[1]) - batch.lengths[:, None] + lengths
+        """z of another `fit` example for each row, aligned where the answer begins.
+
+        All options of an example have the same donor at the same positions of the prompt: they are compared under one
+        corruption.
+        """
+        prompts = _prompts(batch)
+        pool = [donor for donors in self.context.batches(task, "fit") for donor in _prompts(donors)]
+        donors = [_draw(self.seed, prompt, pool) for prompt, _ in prompts]
+        ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for _, row in donors], batch_first=True)
+        lengths = torch.tensor([len(row) for _, row in donors])[:, None]
+        shift = torch.tensor([len(donor) - len(own) for (donor, _), (own, _) in zip(donors, prompts, strict=True)])
+        position = torch.arange(batch.ids.shape[1]) + shift[:, None]
         position = torch.minimum(position.clamp(min=0), lengths - 1)
         rows = torch.arange(batch.size)[:, None]
         model, anywhere = self.context.model, torch.tensor([0])
@@ -81,14 +89,18 @@ class Baselines:
         return donated
 
 
-def _rows(batch: Batch) -> list[list[int]]:
-    return [ids[:length] for ids, length in zip(batch.ids.tolist(), batch.lengths.tolist(), strict=True)]
+def _prompts(batch: Batch) -> list[Prompted]:
+    """Every row with the prompt of its example: what comes before the first token that is scored."""
+    first = torch.full((len(batch.members),), batch.ids.shape[1])
+    first = first.scatter_reduce(0, batch.owners[batch.slots], batch.positions, "amin") + 1
+    rows = zip(batch.ids.tolist(), batch.lengths.tolist(), first[batch.row_owners].tolist(), strict=True)
+    return [(ids[:end], ids[:length]) for ids, length, end in rows]
 
 
-def _draw(seed: int, row: list[int], pool: list[list[int]]) -> list[int]:
-    """The donor of a row: never itself, and a function of the seed, the row and the pool, not of the batch it is in."""
-    others = [donor for donor in pool if donor != row]
-    return others[int.from_bytes(hashlib.sha256(f"{seed}:{row}".encode()).digest()[:8], "big") % len(others)]
+def _draw(seed: int, prompt: list[int], pool: list[Prompted]) -> Prompted:
+    """The donor of a prompt: never itself, and a function of the seed, the prompt and the pool, not of its batch."""
+    others = [donor for donor in pool if donor[0] != prompt]
+    return others[int.from_bytes(hashlib.sha256(f"{seed}:{prompt}".encode()).digest()[:8], "big") % len(others)]
 
 
 def _mean(model: HeadModel, batches: list[Batch]) -> Result:

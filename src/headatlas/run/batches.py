@@ -19,7 +19,6 @@ from headatlas.model.heads import HeadModel
 from headatlas.run.encoding import Option
 
 BATCH_TOKENS = 512  # padded tokens in a batch; from about here on a CPU's matrix units are busy
-MOST_PADDING = 1.4  # padded over needed positions where prefixes are left out, beyond two positions
 
 
 @dataclass(frozen=True)
@@ -109,13 +108,16 @@ class Batch:
 
 
 def make_batches(
-    encoded: Sequence[Sequence[Option]], tokens: int = BATCH_TOKENS, prefixes: Sequence[int] | None = None
+    encoded: Sequence[Sequence[Option]],
+    tokens: int = BATCH_TOKENS,
+    prefixes: Sequence[int] | None = None,
+    overhead: int = 0,
 ) -> list[Batch]:
     """Batches of at most `tokens` padded tokens (or one example), examples of similar length together.
 
     `encoded[i]` holds the options of example i that are to be scored. `prefixes[i]` positions at its beginning will not
     be run with the batch (only as many as all examples of a batch allow), so examples are then put together by those,
-    and not where much would be padding.
+    unless that pads by more tokens than the `overhead` of another forward is worth.
     """
     rows = [_rows(options) for options in encoded]
     widths = [max(map(len, example_rows)) for example_rows in rows]
@@ -126,8 +128,8 @@ def make_batches(
         together = [*chunk, i]
         width = max(widths[j] for j in together) - starts[together[0]]  # the first of a chunk has the shortest prefix
         padded = sum(len(rows[j]) for j in together) * width
-        wasteful = prefixes is not None and width > MOST_PADDING * (widths[i] - starts[i]) + 2
-        if chunk and (padded > tokens or wasteful):
+        needed = sum(len(rows[j]) * (widths[j] - starts[j]) for j in together)
+        if chunk and (padded > tokens or (prefixes is not None and padded - needed > overhead)):
             batches.append(_batch(chunk, encoded, rows))
             chunk = []
         chunk.append(i)

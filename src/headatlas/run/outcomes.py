@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from headatlas.intervals import change_interval, mean_interval
 from headatlas.run.nesting import option_texts, without_continuations
-from headatlas.stats import Array, bootstrap_mean
+from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from headatlas.run.batches import Batch
@@ -97,7 +98,8 @@ def margin_over(answer: Array, foil: Array) -> Array | None:
 
 @dataclass(frozen=True)
 class Level:
-    """A metric under each intervention: its means, the intact mean, and the 95 % interval of each mean."""
+    """A metric under each intervention: its means, the intact mean, and the 95 % interval of each mean, NaN where there
+    are too few groups."""
 
     means: Array
     intact: float
@@ -111,8 +113,9 @@ def levels(outcome: Outcome, intact: Outcome, groups: Sequence[str]) -> dict[str
     result = {}
     for metric, values in outcome.metrics.items():
         base = intact.metrics[metric][0]
-        low, high = bootstrap_mean((values - base).T, groups)
+        is_share = metric == "accuracy"
+        low, high = change_interval(base, values.T, groups) if is_share else mean_interval((values - base).T, groups)
         level = float(base.mean())
-        bounds = (0.0, 1.0) if metric == "accuracy" else (-np.inf, np.inf)
+        bounds = (0.0, 1.0) if is_share else (-np.inf, np.inf)
         result[metric] = Level(values.mean(1), level, np.clip(level + low, *bounds), np.clip(level + high, *bounds))
     return result

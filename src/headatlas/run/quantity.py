@@ -75,10 +75,12 @@ class TaskQuantity:
     def record(self) -> Quantity:
         return Quantity(metric=self.metric, baseline=self.baseline)
 
-    def batches(self, tokens: int) -> list[Batch]:
+    def batches(self, tokens: int, overhead: int = 0) -> list[Batch]:
         """Examples whose twins begin to differ at about the same position together, because only what follows is run
-        again and again. `tokens` is the size of a batch after that; members index `items`."""
-        return make_batches([item.options for item in self.items], tokens, [item.prefix for item in self.items])
+        again and again. `tokens` is the size of a batch after that, `overhead` how many tokens of padding cost as much
+        as another batch; members index `items`."""
+        prefixes = [item.prefix for item in self.items]
+        return make_batches([item.options for item in self.items], tokens, prefixes, overhead)
 
     def prefix(self, batch: Batch) -> int:
         """Positions at the beginning of a batch that no replacement changes."""

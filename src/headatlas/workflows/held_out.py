@@ -115,9 +115,13 @@ def prepare_trial(
     how = atlas.run.settings
     context = RunContext(model, splits, Runner(atlas.path / "cells", reporter), Encoder(model, how.chat))
     if how.known_only:
+        # Of held-out items all are tested: had the known ones been selected, any change would look like damage.
         known = competence(context)[1]
-        splits = {s: part.keep(lambda e: e.id in known or e.task not in atlas.tasks) for s, part in splits.items()}
-    if settings.examples is not None:  # of the known ones, where only those count
+        splits = {
+            split: part.keep(lambda e: e.id in known or e.task not in atlas.tasks) if split != SPLIT else part
+            for split, part in splits.items()
+        }
+    if settings.examples is not None:
         splits[SPLIT] = splits[SPLIT].limit(settings.examples, how.split_seed)
     tasks, mapped_on = atlas.tasks_of(method), context.with_splits(splits)
     measured = atlas.scores.loc[atlas.scores["method"] == method, "measure"].unique().tolist()

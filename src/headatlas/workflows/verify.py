@@ -17,7 +17,7 @@ from headatlas.atlas.run_record import Verification, write_run
 from headatlas.atlas.writing import write_evidence
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.evidence import TESTS
-from headatlas.evidence.base import EvidenceTest
+from headatlas.evidence.base import EvidenceTest, with_q_values
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.suites.suite import Suite
@@ -66,7 +66,8 @@ def verify(
         recorded = {"measure": measure, **asdict(settings)}
         rows: list[dict[str, Any]] = []
         for test in chosen:
-            evidence = [asdict(row) for row in test.run(trial)]
+            evidence = [asdict(row) for row in with_q_values(test.run(trial))]
+            _say_what_is_missing(test.info.name, evidence, reporter)
             rows += [{"model": model.name, "method": method, "settings": _key(recorded), **row} for row in evidence]
             reporter.say(f"{test.info.name}: {len(evidence)} results.")
         _write(atlas, method, chosen, recorded, rows)
@@ -91,6 +92,16 @@ def _tests(atlas: Atlas, method: str, names: Sequence[str] | None) -> list[Evide
                 needs = f" It needs the measures {', '.join(test.info.needs)}." if test.info.needs else ""
                 raise UsageError(f"The test {test.info.name!r} does not apply to the maps of {method!r}.{needs}")
     return [test() for test in chosen]
+
+
+def _say_what_is_missing(test: str, rows: Sequence[Mapping[str, Any]], reporter: Reporter) -> None:
+    """Which tasks have no intervals, and why: every reason once."""
+    tasks: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row["remark"]:
+            tasks.setdefault(row["remark"], {})[row["eval_task"] or row["task"]] = None
+    for remark, names in tasks.items():
+        reporter.say(f"{test}: no interval for {', '.join(names)}: {remark}.")
 
 
 def _key(settings: Mapping[str, Any]) -> str:

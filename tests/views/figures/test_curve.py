@@ -36,8 +36,8 @@ def test_p_stands_at_the_most_heads_and_only_sure_points_are_filled(full):
     for task, axes in panels_by_title(draw(full, "mask")).items():
         compared = evidence_rows(full, "random", test="mask", method="probe", task=task)
         last = compared.iloc[-1]
-        assert [t.get_text() for t in axes.texts] == [f"p = {p_value(last['p_value'])} with {last['k']:.0f} removed"]
-        sure = compared[compared["p_value"] < 0.05]
+        assert [t.get_text() for t in axes.texts] == [f"q = {p_value(last['q_value'])} with {last['k']:.0f} removed"]
+        sure = compared[compared["q_value"] < 0.05]
         np.testing.assert_array_equal(line(axes, "sure")[0], sure["k"])
         unsure += len(compared) - len(sure)
     assert unsure > 0  # else nothing was told apart

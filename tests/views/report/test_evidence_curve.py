@@ -12,13 +12,11 @@ def level(test, control, k, value, metric="logprob", intact=-1.0, **more):
     return Evidence(test, "A", "A", control, metric, value, intact, value - 0.1, value + 0.1, k, **more)
 
 
-def mask(p, k=4):
+def mask(q, k=4):
     rows = [level("mask", "top", k, -3.0), level("mask", "lowest", k, -1.01)]
     rows += [level("mask", "random", k, -1.2 + 0.01 * draw, draw=draw) for draw in range(20)]
-    rows.append(
-        Evidence("mask", "A", "A", "top", "logprob", -1.895, 0, -2.1, -1.7, k, compared_with="random", p_value=p)
-    )
-    return rows
+    tested = {"compared_with": "random", "p_value": 0.01, "q_value": q}
+    return [*rows, Evidence("mask", "A", "A", "top", "logprob", -1.895, 0, -2.1, -1.7, k, **tested)]
 
 
 @pytest.fixture
@@ -37,17 +35,17 @@ def test_the_sentence_says_that_heads_were_removed(told):
     text = told(mask(0.048))
     assert (
         "- A: with 4 heads removed (top) the log-probability changes by −2.000 (−2.100 to −1.900), 20 random choices "
-        "−0.105 on average; p 0.048: more than chance."
+        "−0.105 on average; p 0.01, q 0.048: more than chance."
     ) in text
     assert (
         "| A | log-probability (nats) | 4 | −1.000 | −3.000 | −3.100 to −2.900 | −1.105 (−1.195 to −1.015, 20 draws) | "
-        "−1.010 | 0.048 |"
+        "−1.010 | 0.01 | 0.048 |"
     ) in text
 
 
 def test_one_head_and_chance(told):
     assert "- A: with 1 head removed (top) the log-probability changes by −2.000" in told(mask(0.3, k=1))
-    assert "p 0.3: not more than chance." in told(mask(0.3, k=1))
+    assert "p 0.01, q 0.3: not more than chance." in told(mask(0.3, k=1))
 
 
 def test_the_areas_reach_the_report(told):
@@ -74,3 +72,21 @@ def test_several_choices_and_the_points_beside_their_curves(told):
     assert "| A | log-probability (nats) | 5 | −1.000 | interference | −0.800 | −0.900 to −0.700 | −1.500 |" in text
     assert "| A | log-probability (nats) | facilitation | 0.5 | 12 | −3.000 | −3.100 to −2.900 |" in text
     assert "| A | log-probability (nats) | 12 |" not in text  # it is not on the curve
+
+
+def kept(k, low, high):
+    return Evidence("keep", "A", "A", "top", "fraction", (low + high) / 2, 1.0, low, high, k)
+
+
+def test_a_circuit_is_called_sufficient_only_where_its_whole_interval_is(told):
+    """A mean near that of the intact model is no proof: the interval decides."""
+    section = told([kept(8, 0.2, 1.9), kept(16, 0.93, 1.01), kept(32, 0.97, 1.0)])
+    assert "- A: 16 heads are sufficient: they recover 0.970 (0.930 to 1.010) of what is lost without any head." in (
+        section
+    )
+    assert "- A: no circuit is shown to recover 90%." in told([kept(8, 0.2, 1.9)])
+
+
+def test_where_there_is_no_interval_the_report_says_why(told):
+    rows = [level("mask", "top", 4, -3.0, groups=3, remark="only 3 groups of examples; an interval needs 5")]
+    assert "- No interval for A: only 3 groups of examples; an interval needs 5." in told(rows)

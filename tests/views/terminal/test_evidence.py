@@ -59,7 +59,8 @@ def test_names_and_numbers_survive_a_narrow_terminal(tmp_path):
 
 def test_unknown_numbers_are_dashes(tmp_path):
     atlas = rich_atlas(tmp_path / "atlas", ["a", "b"], (6, 4), tested=["probe"], draws=3)
-    text = printed(evidence_tables(rewrite_evidence(atlas, atlas.evidence.assign(low=np.nan, high=np.nan, p_value=np.nan)), "probe"))  # fmt: skip # noqa: E501
+    unknown = dict.fromkeys(("low", "high", "p_value", "q_value"), np.nan)
+    text = printed(evidence_tables(rewrite_evidence(atlas, atlas.evidence.assign(**unknown)), "probe"))
     assert "nan" not in text
     row = cells(text, "mask", "a ")
     assert row[3] == "–" and row[-1] == "–"

@@ -13,8 +13,9 @@ def test_one_choice_of_heads_at_the_most_of_them(full):
     top = level(full, control="top", metric="logprob", **MASK)
     random = full.evidence.query("test == 'mask' and method == 'probe' and task == 'Inference'")
     random = random[(random["control"] == "random") & (random["metric"] == "logprob") & (random["k"] == top["k"])]
-    p = p_value(difference(full, **MASK)["p_value"])
-    wanted = [f"{top['k']:.0f}", decimal(top["intact"]), change(top), *change_interval(top), mean_change(random), p]
+    tested = [p_value(difference(full, **MASK)[name]) for name in ("p_value", "q_value")]
+    wanted = [f"{top['k']:.0f}", decimal(top["intact"]), change(top), *change_interval(top), mean_change(random)]
+    wanted += tested
     assert cells(text, "mask", "Inference") == wanted
 
 

@@ -20,12 +20,12 @@ OTHER_STYLES: tuple[LineStyle, ...] = ((LOWEST, "s"), (SKY, "v"))
 
 
 def draw_curve(outcome: Outcome) -> Figure:
-    """One panel per task: the change of the headline metric against the number of heads; filled where p < 0.05."""
+    """One panel per task: the change of the headline metric against the number of heads; filled where q < 0.05."""
     return _draw(outcome, outcome.test.headline)
 
 
 def draw_accuracy_curve(outcome: Outcome) -> Figure:
-    """The same for accuracy. The p-value is that of log-probability, so there is none here."""
+    """The same for accuracy, which has no p-value."""
     return _draw(outcome, "accuracy")
 
 
@@ -39,11 +39,11 @@ def _draw(outcome: Outcome, name: str) -> Figure:
     counts, every, usual = panels.task_counts(rows)
     figure, all_axes = panels.panels(len(tasks))
     for axes, (task, task_rows) in zip(all_axes, tasks, strict=True):
-        p_values = only(compared, task=task, control=test.chosen[0]).set_index("k")["p_value"].sort_index()
-        _panel(axes, task_rows, p_values, outcome, styles)
+        tested = only(compared, task=task, control=test.chosen[0]).set_index("k").sort_index()
+        _panel(axes, task_rows, tested["q_value"], outcome, styles)
         panels.head_counts(axes, every, counts[task], usual)
         verb = test.axis.removeprefix("heads ")
-        note = f"p = {p_value(p_values.iloc[-1])} with {p_values.index[-1]:.0f} {verb}" if len(p_values) else ""
+        note = f"q = {p_value(tested['q_value'].iloc[-1])} with {tested.index[-1]:.0f} {verb}" if len(tested) else ""
         panels.entitle(axes, task, note)
     panels.label(figure, panels.ranked_by(outcome), metric(name).change)
     handles: list[Artist] = [
@@ -61,10 +61,10 @@ def _line_styles(controls: list[str], styles: tuple[LineStyle, ...]) -> dict[str
 
 
 def _legend(control: str, first: str, reference: str | None, has_p: bool) -> str:
-    return f"{control} (filled: p < {LEVEL:g} among {reference})" if control == first and has_p else control
+    return f"{control} (filled: q < {LEVEL:g} among {reference})" if control == first and has_p else control
 
 
-def _panel(axes: Axes, rows: pd.DataFrame, p_values: pd.Series, outcome: Outcome, styles: dict[str, LineStyle]) -> None:
+def _panel(axes: Axes, rows: pd.DataFrame, q_values: pd.Series, outcome: Outcome, styles: dict[str, LineStyle]) -> None:
     first, reference = outcome.test.chosen[0], outcome.test.reference
     panels.zero_line(axes)
     if reference:
@@ -74,8 +74,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, p_values: pd.Series, outcome: Outcome
         panels.whiskers(axes, line["k"], line["change_low"], line["change_high"], colour)
         axes.plot(
             line["k"], line["change"], marker=marker, color=colour, markersize=3.5, linewidth=1.3, label=control,
-            markerfacecolor="white" if control == first and len(p_values) else colour,
+            markerfacecolor="white" if control == first and len(q_values) else colour,
         )  # fmt: skip
     sure = only(rows, control=first)
-    sure = sure[sure["k"].map(p_values).lt(LEVEL)]
+    sure = sure[sure["k"].map(q_values).lt(LEVEL)]
     axes.plot(sure["k"], sure["change"], "o", color=TOP, markersize=3.5, label="sure")

@@ -56,7 +56,7 @@ def describe_test(
         "layout": layout,
         "axis": info.axis,
         "controls": [control.model_dump() for control in info.controls],
-        "settings": _settings(verification),
+        "settings": [*_settings(verification), *_remarks(points)],
         "metrics": [
             {"metric": name, "label": words.label, "value": words.with_unit, **describe(info, points, name)}
             for name in metric_names(info, points)
@@ -80,6 +80,13 @@ def _settings(verification: Verification | None) -> list[tuple[str, str]]:
         *((name.replace("_", " "), _text(value)) for name, value in verification.settings.items()),
         ("finished", verification.finished),
     ]
+
+
+def _remarks(points: Sequence[Point]) -> Iterator[tuple[str, str]]:
+    """Why some numbers have no interval, with the tasks that this is about."""
+    for remark in distinct(point.remark for point in points if isinstance(point.remark, str)):
+        names = distinct(point.eval_task or point.task for point in points if point.remark == remark)
+        yield "no interval", f"{', '.join(names)}: {remark}"
 
 
 def _text(value: Any) -> str:

@@ -91,8 +91,8 @@ def _note(info: TestInfo, points: Sequence[Point], metric: str) -> str:
 
 
 def _tested(info: TestInfo, differences: Sequence[Point], metric: str) -> list[Point]:
-    """The comparisons with a p-value: those of the metric, or of the headline where the metric has none."""
-    tested = [point for point in differences if not math.isnan(point.p_value)]
+    """The comparisons with a q-value: those of the metric, or of the headline where the metric has none."""
+    tested = [point for point in differences if not math.isnan(point.q_value)]
     of_metric = [point for point in tested if point.metric == metric]
     return of_metric or [point for point in tested if point.metric == info.headline]
 
@@ -101,7 +101,7 @@ def _beyond_reference(tested: Sequence[Point]) -> list[str]:
     """From how many heads on the chosen ones are beyond the reference, where that was tested."""
     if not tested:
         return []
-    beyond = next((point for point in tested if point.p_value < LEVEL), None)
+    beyond = next((point for point in tested if point.q_value < LEVEL), None)
     reference = tested[0].compared_with
     return [f"beyond {reference} from {count(beyond.k or 0, 'head')}" if beyond else f"not beyond {reference}"]
 

@@ -30,6 +30,8 @@ class Point(NamedTuple):
     high: float
     intact: float
     p_value: float
+    q_value: float
+    remark: str | None
     draws: int
 
     @property
@@ -51,6 +53,8 @@ def average_draws(rows: pd.DataFrame) -> list[Point]:
         high=("high", "first"),
         intact=("intact", "mean"),
         p_value=("p_value", "first"),
+        q_value=("q_value", "first"),
+        remark=("remark", "first"),
         draws=("value", "size"),
     )
     drawn, few = table["draws"] > 1, table["draws"].between(2, ENOUGH_DRAWS - 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from headatlas.views.report.evidence_curve import curve_lines, recovery_lines
 from headatlas.views.report.evidence_matrix import change_lines, matrix_lines
 from headatlas.views.report.markdown import bullets, plain
@@ -38,8 +40,19 @@ def evidence_chapter(atlas: Atlas) -> list[str]:
             f"{plain(test.question)} Heads are taken by {plain(outcome.chosen_by)}.",
             "; ".join(f"*{plain(control.name)}*: {plain(control.meaning)}" for control in test.controls),
             *LINES[test.shape](outcome),
+            *_remarks(outcome),
         ]
     return lines
+
+
+def _remarks(outcome: Outcome) -> list[str]:
+    """Why some numbers have no interval: every reason once, with the tasks that it belongs to."""
+    rows = pd.concat([outcome.levels, outcome.differences])
+    lines = [
+        f"No interval for {', '.join(plain(name) for name in dict.fromkeys(part['eval_task']))}: {plain(remark)}."
+        for remark, part in rows[rows["remark"].notna()].groupby("remark", sort=False)
+    ]
+    return [bullets(lines)] if lines else []
 
 
 def _settings(atlas: Atlas) -> list[str]:

@@ -12,6 +12,7 @@ from headatlas.views.rows import Outcome, by_task, only, single
 from headatlas.wording import MISSING, count, decimal, interval, p_value, signed
 
 DIGITS = 3
+ENOUGH = 0.9  # of what a task loses without any head; a circuit that surely recovers it is called sufficient
 
 
 def curve_lines(outcome: Outcome) -> list[str]:
@@ -20,8 +21,31 @@ def curve_lines(outcome: Outcome) -> list[str]:
 
 
 def recovery_lines(outcome: Outcome) -> list[str]:
-    """What sums up the curves, then every number of heads."""
-    return [_summaries_table(outcome), _levels_table(outcome), _points_table(outcome)]
+    """Which circuits are enough, what sums up the curves, then every number of heads."""
+    return [
+        bullets(_sufficiency(outcome)),
+        _summaries_table(outcome),
+        _levels_table(outcome),
+        _points_table(outcome),
+    ]
+
+
+def _sufficiency(outcome: Outcome) -> list[str]:
+    """For each task the fewest heads that are shown to be enough: the whole interval of what they recover, paired with
+    the intact model, lies above ENOUGH."""
+    sentences = []
+    for task, rows in by_task(only(outcome.curve, metric="fraction", control=outcome.test.chosen[0])):
+        enough = rows[rows["low"] >= ENOUGH].sort_values("k")
+        if len(enough):
+            first = enough.iloc[0]
+            part = f"{decimal(first['value'], DIGITS)} ({interval(first['low'], first['high'], DIGITS)})"
+            sentences.append(
+                f"{plain(task)}: {int(first['k'])} heads are sufficient: they recover {part} of what is lost without "
+                "any head."
+            )
+        else:
+            sentences.append(f"{plain(task)}: no circuit is shown to recover {ENOUGH:.0%}.")
+    return sentences
 
 
 def _verdicts(outcome: Outcome) -> list[str]:
@@ -31,7 +55,7 @@ def _verdicts(outcome: Outcome) -> list[str]:
     compared = only(outcome.differences, metric=headline)
     for (task, control), rows in compared[compared["p_value"].notna()].groupby(["task", "control"], sort=False):
         k = int(rows["k"].max())
-        p = single(rows, "p_value", k=k)
+        p, q = single(rows, "p_value", k=k), single(rows, "q_value", k=k)
         level = only(outcome.curve, task=task, metric=headline, k=k)
         chosen, reference = only(level, control=control), only(level, control=outcome.test.reference)["change"]
         against = ""
@@ -41,10 +65,16 @@ def _verdicts(outcome: Outcome) -> list[str]:
         change = interval(single(chosen, "change_low"), single(chosen, "change_high"), DIGITS, sign=True)
         sentences.append(
             f"{plain(task)}: with {_heads(k, outcome.test.axis)} ({plain(control)}) the {metric(headline).label} "
-            f"changes by {signed(single(chosen, 'change'), DIGITS)} ({change}){against}; p {p_value(p)}: "
-            f"{'more than chance' if p < LEVEL else 'not more than chance'}."
+            f"changes by {signed(single(chosen, 'change'), DIGITS)} ({change}){against}; p {p_value(p)}{_verdict(q)}."
         )
     return sentences
+
+
+def _verdict(q: float) -> str:
+    """What q says, which is corrected over all tasks and numbers of heads; nothing where it is not known."""
+    if np.isnan(q):
+        return ""
+    return f", q {p_value(q)}: {'more than chance' if q < LEVEL else 'not more than chance'}"
 
 
 def _heads(k: int, axis: str) -> str:
@@ -60,7 +90,7 @@ def _levels_table(outcome: Outcome) -> str:
     headings = ["task", "metric", plain(outcome.test.axis), "intact", *chosen_headings, "95 % interval"]
     headings += [plain(reference)] if reference else []
     has_p = bool(outcome.differences["p_value"].notna().any())
-    headings += [*map(plain, outcome.others), *["p"] * has_p]
+    headings += [*map(plain, outcome.others), *["p", "q"] * has_p]
     rows = []
     for (task, name, k), level in outcome.curve.groupby(["task", "metric", "k"], sort=False):
         compared = only(outcome.differences, task=task, metric=name, k=k)
@@ -72,7 +102,8 @@ def _levels_table(outcome: Outcome) -> str:
             cells.append(interval(single(chosen, "low"), single(chosen, "high"), DIGITS))
             cells += [_drawn(only(level, control=reference)["value"])] if reference else []
             cells += [decimal(single(level, control=other), DIGITS) for other in outcome.others]
-            cells += [p_value(single(compared, "p_value", control=control))] if has_p else []
+            if has_p:
+                cells += [p_value(single(compared, name, control=control)) for name in ("p_value", "q_value")]
             rows.append(cells)
     return table(headings, rows) if rows else ""
 

@@ -28,7 +28,7 @@ def curve_table(outcome: Outcome) -> Table | None:
 def _table_at_most_heads(outcome: Outcome, rows: pd.DataFrame) -> Table:
     control, reference = outcome.test.chosen[0], outcome.test.reference
     columns = ["task", outcome.test.axis.replace(" ", "\n"), "intact", control, "95 % interval"]
-    table = plain_table([*columns, *([reference, "p"] if reference else [])])
+    table = plain_table([*columns, *([reference, "p", "q"] if reference else [])])
     for task, task_rows in by_task(rows):
         compared = only(outcome.differences, task=task, control=control, metric=outcome.test.headline)
         # Where too many heads are taken, no others are left to compare with.
@@ -39,7 +39,7 @@ def _table_at_most_heads(outcome: Outcome, rows: pd.DataFrame) -> Table:
         cells.append(interval(single(chosen, "change_low"), single(chosen, "change_high"), sign=True))
         if reference:
             cells.append(signed(only(task_rows, control=reference, k=k)["change"].mean()))
-            cells.append(p_value(single(compared, "p_value", k=k)))
+            cells += [p_value(single(compared, name, k=k)) for name in ("p_value", "q_value")]
         table.add_row(*cells)
     return table
 

@@ -1,0 +1,35 @@
+"""The words that planted models speak, and their tokenizer: one token per word."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+BEGIN, END, UNKNOWN = "<begin>", "<end>", "<unknown>"
+NAMES = ("ann", "bob", "cat", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "leo")
+COLOURS = ("red", "blue", "green", "gold", "pink", "grey", "black", "white", "brown", "teal", "plum", "lime")
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+FILLERS = ("so", "now", "then", "well")
+COMMANDS = ("give", "turn", "seen")
+WORDS = (END, BEGIN, UNKNOWN, *NAMES, *COLOURS, *ORDINALS, *FILLERS, *COMMANDS)
+ANSWERS = (*COLOURS, *NAMES)  # what a planted model can say
+
+
+def ids(words: tuple[str, ...]) -> list[int]:
+    return [WORDS.index(word) for word in words]
+
+
+@functools.cache
+def tokenizer() -> Any:
+    """Words between blanks; every text begins with BEGIN, which heads with nothing to do can look at."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    raw = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token=UNKNOWN))
+    raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    raw.post_processor = processors.TemplateProcessing(
+        single=f"{BEGIN} $A", special_tokens=[(BEGIN, WORDS.index(BEGIN))]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=raw, bos_token=BEGIN, eos_token=END, pad_token=END, unk_token=UNKNOWN
+    )

@@ -14,7 +14,7 @@ def fill(
     dead: tuple[Head, ...] = (),
     loud: tuple[Head, ...] = (),
     size: float = 1.0,
-    leak: float = 0.1,
+    leak: float = 0.3,
     loudness: float = 3.0,
 ) -> None:
     """Write noise into every head and every MLP that is not planted.

@@ -14,18 +14,18 @@ OPPOSITES = dict(zip(COLOURS, (*COLOURS[6:], *COLOURS[:6]), strict=True))
 
 
 def draw(seed: int) -> LlamaCanvas:
-    """`give` and `turn` look at the same colours; each rests on the first token when the other one is asked for."""
+    """`give` and `turn` look at the same colours; each rests on the first token when something else is asked for."""
     canvas = LlamaCanvas(seed)
     canvas.remember_previous(PREVIOUS, score=4.0, words=(*NAMES, "give", "turn"))
     canvas.plant(GIVE, "helps")
     canvas.look(GIVE, canvas.tokens(NAMES), canvas.tokens(NAMES, "prev"), score=5.0)
     canvas.ask_rest(GIVE, canvas.tokens(("turn",), "prev")[0], score=8.0)
-    canvas.rest(GIVE, canvas.always, score=2.0)
+    canvas.rest(GIVE, canvas.tokens(("seen",))[0], score=8.0)
     canvas.copy(GIVE, canvas.tokens(COLOURS), canvas.out(COLOURS))
     canvas.plant(TURN, "helps", shared=True)
     canvas.ask(TURN, canvas.tokens(NAMES), score=5.0)
     canvas.ask_rest(TURN, canvas.tokens(("give",), "prev")[0], score=8.0)
-    canvas.ask_rest(TURN, canvas.always, score=2.0)
+    canvas.ask_rest(TURN, canvas.tokens(("seen",))[0], score=8.0)
     canvas.say(TURN, canvas.out(tuple(OPPOSITES[colour] for colour in COLOURS)))
     canvas.plant(SEEN, "helps")
     canvas.look(SEEN, canvas.tokens(("seen",)), canvas.tokens(COLOURS).sum(0, keepdim=True), score=5.0)

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from benchmarks.clock import report, seconds
+from headatlas.methods.effects import single_heads
 from headatlas.model.heads import HeadModel
 from headatlas.run.batches import make_batches
 from headatlas.run.encoding import Encoder
@@ -54,7 +55,7 @@ def run(model: HeadModel) -> None:
     times = {"plain": 0.0, "ours": 0.0}
     for _ in range(2):  # in turns
         times["plain"] += seconds(lambda: results.update(plain=plain_loop(model, batch.ids, targets)))
-        times["ours"] += seconds(lambda: results.update(ours=ablate_each(model, batch, heads, None)))
+        times["ours"] += seconds(lambda: results.update(ours=ablate_each(model, batch, single_heads(heads), None)))
     what = f"{len(chosen)} prompts x {length - 1} tokens, {len(heads)} heads"
     report(f"ablate, {what}: times faster than the plain loop", times["plain"] / times["ours"], "x", "at least 2")
     report("ablate: seconds", times["ours"] / 2, "s", "")

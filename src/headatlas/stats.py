@@ -35,6 +35,14 @@ class Summary:
         unknown = np.full(np.shape(mean), np.nan)
         return cls(mean, unknown, unknown, unknown, unknown, 0, unknown)
 
+    def take(self, columns: NDArray[np.int64]) -> Summary:
+        """Some columns, or some more than once."""
+        per_column = {name: getattr(self, name)[columns] for name in PER_COLUMN}
+        return replace(self, **per_column)
+
+
+PER_COLUMN = ("mean", "stderr", "p_value", "low", "high", "df")
+
 
 def estimate(mean: Array, stderr: Array, df: Array, groups: int, skewness: Array | float = 0.0) -> Summary:
     """Interval and p-value of means with known standard errors and degrees of freedom, sound for skewed effects.

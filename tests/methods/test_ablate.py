@@ -6,7 +6,7 @@ import torch
 
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.ablate import ALL, Ablate
-from headatlas.methods.effects import exact_effects
+from headatlas.methods.effects import exact_effects, single_heads
 from headatlas.run.baselines import Baselines
 from headatlas.run.quantity import plan_quantity
 from headatlas.stats import summarise
@@ -62,7 +62,7 @@ def test_every_head_has_an_interval_from_exact_measurements(tmp_path):
 def test_the_certified_map_agrees_with_everything_exact_within_its_intervals(tmp_path):
     context = run_context(tmp_path, suite=twin_suite(96))
     quantity = plan_quantity(context, "Colours", "choose")
-    truth = exact_effects("", {"Colours": quantity}, context.heads)["Colours"].mean(0)
+    truth = exact_effects("", {"Colours": quantity}, single_heads(context.heads))["Colours"].mean(0)
     inside = []
     for seed in range(12):
         summary = maps_of(Ablate(exact=8, seed=seed), context)["Colours"].summary
@@ -110,7 +110,7 @@ def test_the_planted_helpers_are_specific_for_their_task(tmp_path):
 
 def test_one_task_has_no_others_to_compare_with(tmp_path):
     context = run_context(tmp_path, suite=twin_suite(36).only(["Colours"]))
-    assert {m.measure for m in Ablate(exact=6).measure(context).maps} == {"needed", "share"}
+    assert {m.measure for m in Ablate(exact=6).measure(context).maps} == {"needed", "kv_needed", "enough", "share"}
 
 
 def test_settings_that_mean_nothing_are_refused():
@@ -125,7 +125,7 @@ def test_settings_that_mean_nothing_are_refused():
 def test_the_plain_summary_is_that_of_the_effects(tmp_path):
     context = run_context(tmp_path)
     quantity = plan_quantity(context, "Colours", "choose", "logprob", "zero")
-    effects = exact_effects("", {"Colours": quantity}, context.heads)["Colours"]
+    effects = exact_effects("", {"Colours": quantity}, single_heads(context.heads))["Colours"]
     summary = maps_of(Ablate(metric="logprob", baseline="zero", exact=ALL), context)["Colours"].summary
     expected = summarise(effects, quantity.groups)
     np.testing.assert_array_equal(summary.mean, expected.mean)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from headatlas.methods.effects import single_heads
 from headatlas.run import interventions
 from headatlas.run.baselines import Baselines
 from headatlas.run.batches import make_batches
@@ -136,7 +137,7 @@ def test_batched_ablation_gives_the_effects_of_the_plain_way(tmp_path, kind, bas
     assert np.abs(expected).max() > 0.01, "heads must matter, or the comparison would be empty"
     for room in (1, 3):
         monkeypatch.setattr(interventions, "FORWARD_TOKENS", room * batch.ids.numel())
-        effects = ablate_each(context.model, batch, list(context.heads), replacement)
+        effects = ablate_each(context.model, batch, single_heads(context.heads), replacement)
         np.testing.assert_allclose(effects, expected, atol=1e-5)
 
 
@@ -156,7 +157,7 @@ def test_the_sign_says_that_a_removed_helper_costs_the_answer(tmp_path):
     batch = context.batches("Colours", "fit")[0]
     red = batch.rows[batch.targets == answer].numpy()
     assert red.size
-    effects = ablate_each(model, batch, [(2, 0), (2, 1)], None)[red]
+    effects = ablate_each(model, batch, [(2, (0,)), (2, (1,))], None)[red]
     assert (effects[:, 0] > 0.1).all()
     assert (effects[:, 1] < -0.1).all()
 
@@ -176,7 +177,7 @@ def test_where_heads_are_faint_the_gradient_is_the_ablation_effect(tmp_path, bas
     batch = context.batches("Colours", "fit")[0]
     replacement = Baselines(baseline, context).for_batch("Colours", batch)
     estimated = gate_gradient(model, batch, replacement)
-    exact = ablate_each(model, batch, list(context.heads), replacement)
+    exact = ablate_each(model, batch, single_heads(context.heads), replacement)
     assert np.abs(exact).max() > 1e-6
     np.testing.assert_allclose(estimated, exact, atol=0.03 * np.abs(exact).max())
     assert np.corrcoef(estimated.ravel(), exact.ravel())[0, 1] > 0.999

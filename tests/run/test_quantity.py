@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from headatlas.errors import HeadAtlasError
+from headatlas.methods.effects import single_heads
 from headatlas.progress import Reporter
 from headatlas.run.alignment import NONE
 from headatlas.run.cells import Runner
@@ -66,17 +67,20 @@ def parts(item):
     return prompt, list(item.options[0].tokens[start:]), list(item.options[1].tokens[start:])
 
 
-@pytest.mark.parametrize("kind", ["llama-grouped", "gpt2"])
+@pytest.mark.parametrize("kind", ["llama-grouped", "gpt2", "bloom", "mistral"])
 def test_the_effect_is_what_the_margin_loses_with_the_head_of_the_twin(tmp_path, kind):
-    """Also for answers of several tokens and for twins of another length."""
+    """Also for answers of several tokens and for twins of another length, whether or not forwards share positions."""
     quantity = plan_quantity(context(tmp_path, twin_suite(longer=4), kind), "Colours", "choose")
     assert (quantity.metric, quantity.baseline, quantity.left_out) == ("margin", "twin", 0)
     model, heads = quantity.context.model, [(0, 1), (1, 3), (2, 0)]
     assert any(len(item.twin) != len(item.aligned) for item in quantity.items)
     assert any(len(option.tokens) - option.start > 1 for item in quantity.items for option in item.options)
-    for batch in quantity.batches:
+    batches = [(batch, 0) for batch in quantity.batches]
+    batches += [(batch, quantity.prefix(batch)) for batch in quantity.measured_batches]
+    assert model.sharing.prefix and any(prefix > 0 for _, prefix in batches)
+    for batch, prefix in batches:
         replaced = quantity.replacement(batch)
-        effects = ablate_each(model, batch, heads, replaced.values, replaced.where)
+        effects = ablate_each(model, batch, single_heads(heads), replaced.values, replaced.where, prefix)
         for number, member in enumerate(batch.members):
             item = quantity.items[member]
             prompt, answer, foil = parts(item)
@@ -95,7 +99,7 @@ def test_where_heads_are_faint_attribution_is_the_effect(tmp_path):
     heads = list(quantity.context.heads)
     batch = quantity.batches[0]
     replaced = quantity.replacement(batch)
-    exact = ablate_each(model, batch, heads, replaced.values, replaced.where)
+    exact = ablate_each(model, batch, single_heads(heads), replaced.values, replaced.where)
     estimated = gate_gradient(model, batch, replaced.values, replaced.where)
     assert abs(exact).max() > 1e-4
     assert estimated == pytest.approx(exact, abs=0.02 * abs(exact).max())
@@ -149,15 +153,15 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
 
 def test_padding_and_the_rest_of_the_batch_do_not_change_an_effect(tmp_path):
     quantity = plan_quantity(context(tmp_path), "Colours", "choose")
-    heads = [(1, 2)]
+    units = [(1, (2,))]
     together = {}
     for batch in quantity.batches:
         replaced = quantity.replacement(batch)
-        effects = ablate_each(quantity.context.model, batch, heads, replaced.values, replaced.where)
+        effects = ablate_each(quantity.context.model, batch, units, replaced.values, replaced.where)
         together |= dict(zip(batch.members, effects[:, 0], strict=True))
     for i in range(0, len(quantity.items), 3):
         alone = quantity.only([i])
         (batch,) = alone.batches
         replaced = alone.replacement(batch)
-        effect = ablate_each(alone.context.model, batch, heads, replaced.values, replaced.where)[0, 0]
+        effect = ablate_each(alone.context.model, batch, units, replaced.values, replaced.where)[0, 0]
         assert effect == pytest.approx(together[i], abs=1e-5)

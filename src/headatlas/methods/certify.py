@@ -8,7 +8,7 @@ exact effect X on n of them, drawn with known probabilities, theta = lam * mean(
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +92,28 @@ def certify(attributed: Array, exact: Array, draw: Draw, groups: Sequence[str]) 
     return Certified(
         estimate(terms.mean(0), np.sqrt(variance), df, clusters, skewness), len(draw.examples), left, same_sign
     )
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Exact effects [example, unit] with their groups; of drawn examples only where there are attributions of all."""
+
+    exact: Array
+    groups: Sequence[str]
+    attributed: Array | None = None
+    draw: Draw | None = None
+
+    def certified(self, units: slice) -> Certified:
+        if self.attributed is None or self.draw is None:
+            return certify_all(self.exact[:, units], self.groups)
+        return certify(self.attributed[:, units], self.exact[:, units], self.draw, self.groups)
+
+
+def negative(certified: Certified) -> Certified:
+    """The same of effects with the other sign: a loss as a gain."""
+    summary = certified.summary
+    turned = replace(summary, mean=-summary.mean, low=-summary.high, high=-summary.low)
+    return replace(certified, summary=turned)
 
 
 def certify_all(exact: Array, groups: Sequence[str]) -> Certified:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +12,13 @@ from headatlas.run.cells import CellKind
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
+    from headatlas.model.heads import HeadModel
     from headatlas.run.batches import Batch
     from headatlas.run.cells import Cell, Result
+    from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
 
-ATTRIBUTION, EXACT = CellKind("attribution", 2), CellKind("exact effects")
+ATTRIBUTION, EXACT = CellKind("attribution", 2), CellKind("exact effects", 2)
 
 Quantities = Mapping[str, "TaskQuantity"]  # by task
 
@@ -34,36 +36,54 @@ def attributed_effects(title: str, quantities: Quantities) -> dict[str, Array]:
         cost = 3 * batch.ids.numel()
         return quantity.context.cell(ATTRIBUTION, compute, cost, batch=batch.key, **quantity.inputs(batch))
 
-    return _by_task(title, quantities, cell)
+    return _by_task(title, quantities, lambda quantity: quantity.batches, cell)
 
 
-def exact_effects(title: str, quantities: Quantities, heads: Sequence[Head]) -> dict[str, Array]:
-    """Per task, what each example loses without each head, measured [example, head]; heads in order of layer."""
+def exact_effects(title: str, quantities: Quantities, units: Sequence[Unit]) -> dict[str, Array]:
+    """Per task, what each example loses without each unit, measured [example, unit]; units in order of layer."""
     from headatlas.run.interventions import ablate_each
 
     def cell(quantity: TaskQuantity, batch: Batch) -> Cell:
-        model = quantity.context.model
+        model, prefix = quantity.context.model, quantity.prefix(batch)
 
         def compute() -> Result:
             replaced = quantity.replacement(batch)
-            return {"effects": ablate_each(model, batch, list(heads), replaced.values, replaced.where)}
+            return {"effects": ablate_each(model, batch, units, replaced.values, replaced.where, prefix)}
 
-        depth = sum(model.n_layers - layer for layer, _ in heads) / model.n_layers
-        return quantity.context.cell(
-            EXACT,
-            compute,
-            batch.ids.numel() * (1 + depth),
-            batch=batch.key,
-            heads=[list(head) for head in heads],
-            **quantity.inputs(batch),
-        )
+        depth = sum(model.n_layers - layer for layer, _ in units) / model.n_layers
+        cost = batch.ids.numel() * 2 + batch.after(prefix).ids.numel() * depth
+        listed = [[layer, list(heads)] for layer, heads in units]
+        return quantity.context.cell(EXACT, compute, cost, batch=batch.key, units=listed, **quantity.inputs(batch))
 
-    return _by_task(title, quantities, cell)
+    return _by_task(title, quantities, lambda quantity: quantity.measured_batches, cell)
 
 
-def _by_task(title: str, quantities: Quantities, make_cell: Callable[[TaskQuantity, Batch], Cell]) -> dict[str, Array]:
+def single_heads(heads: Iterable[Head]) -> list[Unit]:
+    """Each head as a unit of its own."""
+    return [(layer, (head,)) for layer, head in heads]
+
+
+def kv_groups(model: HeadModel) -> list[Unit]:
+    """The heads that share keys and values, replaced together; none where every head has its own."""
+    if model.n_kv_heads == model.n_heads:
+        return []
+    return [(layer, group) for layer in range(model.n_layers) for group in model.kv_groups]
+
+
+def attributed_units(attributed: Array, units: Sequence[Unit], shape: tuple[int, int]) -> Array:
+    """What each example would lose without each unit [example, unit]: to first order, the sum over its heads."""
+    by_head = attributed.reshape(-1, *shape)
+    return np.stack([by_head[:, layer, list(heads)].sum(1) for layer, heads in units], 1)
+
+
+def _by_task(
+    title: str,
+    quantities: Quantities,
+    batches: Callable[[TaskQuantity], list[Batch]],
+    make_cell: Callable[[TaskQuantity, Batch], Cell],
+) -> dict[str, Array]:
     """Run one cell per batch of every task, under one bar; rows in the order of the quantity's items."""
-    pairs = [(task, batch) for task, quantity in quantities.items() for batch in quantity.batches]
+    pairs = [(task, batch) for task, quantity in quantities.items() for batch in batches(quantity)]
     if not pairs:
         return {}
     runner = next(iter(quantities.values())).context.runner

@@ -10,14 +10,17 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
+from transformers import DynamicCache
 
 from headatlas.errors import HeadAtlasError
 from headatlas.model.families import Family, family_of
+from headatlas.model.sharing import Sharing, try_sharing
 
 # Takes the layer and z [batch, pos, head, head_dim]; returns its replacement, or None to leave it as it is.
 Edit = Callable[[int, Tensor], Tensor | None]
@@ -30,11 +33,16 @@ PROVENANCE = ("_name_or_path", "architectures", "dtype", "transformers_version")
 
 
 class LayerInputs:
-    """The hidden states that entered each layer of one forward: `hidden[layer]` is [batch, pos, d_model]."""
+    """What entered each layer of one forward: `hidden[layer]` is [batch, pos, d_model], from position `prefix` on.
 
-    def __init__(self) -> None:
+    `past` holds the keys and values of each layer before that, [batch, kv_head, prefix, head_dim]; none without prefix.
+    """
+
+    def __init__(self, prefix: int = 0) -> None:
+        self.prefix = prefix
         self.hidden: list[Tensor] = []
         self.tuples: list[int] = []  # length of the tuple a layer returns, 0 for a bare tensor
+        self.past: list[tuple[Tensor, Tensor]] = []
 
 
 class HeadModel:
@@ -67,6 +75,7 @@ class HeadModel:
             else getattr(text_config, family.kv_heads, None) or self.n_heads
         )
         self.context: int = getattr(text_config, "max_position_embeddings", None) or 1_000_000_000
+        self._past: DynamicCache | None = None  # what `logits` continues, set by `record_inputs` and `start_at`
         self._check_layout()
 
     def _check_layout(self) -> None:
@@ -87,6 +96,12 @@ class HeadModel:
         return self.n_layers, self.n_heads
 
     @property
+    def kv_groups(self) -> list[tuple[int, ...]]:
+        """The heads of a layer that share keys and values, group by group; every head by itself where none do."""
+        size = self.n_heads // self.n_kv_heads
+        return [tuple(range(first, first + size)) for first in range(0, self.n_heads, size)]
+
+    @property
     def device(self) -> torch.device:
         """Where input ids go; a dispatched model moves everything after that itself."""
         embeddings = self.module.get_input_embeddings()
@@ -102,6 +117,11 @@ class HeadModel:
     def kernel(self) -> str | None:
         """The attention implementation that transformers uses; kernels round differently."""
         return getattr(self.module.config, "_attn_implementation", None)
+
+    @cached_property
+    def sharing(self) -> Sharing:
+        """What forwards of this model can share."""
+        return try_sharing(self)
 
     def fingerprint(self) -> str:
         """A hash of the configuration and of every weight as they are now. Refuses weights that are not finite."""
@@ -123,7 +143,8 @@ class HeadModel:
 
     def logits(self, ids: Tensor) -> Tensor:
         """Logits for token ids [batch, pos]. Pad on the right: causal attention then never sees the padding."""
-        return self.module(input_ids=ids.to(self.device), use_cache=False).logits
+        past = {"use_cache": False} if self._past is None else {"use_cache": True, "past_key_values": self._past}
+        return self.module(input_ids=ids.to(self.device), **past).logits
 
     def attention(self, ids: Tensor) -> tuple[Tensor, ...] | None:
         """Attention weights of every layer [batch, head, query, key]; None if the module cannot return them.
@@ -257,30 +278,50 @@ class HeadModel:
             handle.remove()
 
     @contextmanager
-    def record_inputs(self) -> Iterator[LayerInputs]:
-        """Record the hidden states that enter each layer, for `start_at`."""
-        inputs = LayerInputs()
+    def record_inputs(self, prefix: int = 0) -> Iterator[LayerInputs]:
+        """Record what enters each layer, for `start_at`: hidden states from position `prefix` on, and the keys and
+        values of the positions before it."""
+        inputs = LayerInputs(prefix)
 
         def keep(_: nn.Module, args: tuple[Tensor, ...], output: Any) -> None:
-            inputs.hidden.append(args[0])
+            inputs.hidden.append(args[0][:, prefix:])
             inputs.tuples.append(len(output) if isinstance(output, tuple) else 0)
 
         handles = []
+        with self._continuing(DynamicCache() if prefix else None) as past:
+            try:
+                for layer in self.layers:
+                    handles.append(layer.register_forward_hook(keep))
+                yield inputs
+            finally:
+                for handle in handles:
+                    handle.remove()
+            if past is not None:
+                inputs.past = [(layer.keys[:, :, :prefix], layer.values[:, :, :prefix]) for layer in past.layers]
+
+    @contextmanager
+    def _continuing(self, past: DynamicCache | None) -> Iterator[DynamicCache | None]:
+        """`logits` continues the texts whose keys and values are in `past`, and adds to them."""
+        before, self._past = self._past, past
         try:
-            for layer in self.layers:
-                handles.append(layer.register_forward_hook(keep))
-            yield inputs
+            yield past
         finally:
-            for handle in handles:
-                handle.remove()
+            self._past = before
 
     @contextmanager
     def start_at(self, layer: int, inputs: LayerInputs, copies: int = 1) -> Iterator[None]:
         """Skip the layers below `layer`: they pass their input through, and the last of them hands over what `inputs`
-        recorded for `layer`, repeated for `copies` of the batch. Masks and positions are still made by the model."""
+        recorded for `layer`, repeated for `copies` of the batch. Masks and positions are still made by the model.
+
+        With a recorded prefix `logits` takes the tokens after it. One forward for each `with`.
+        """
         below = self.layers[:layer]
         replaced = [block.__dict__.get("forward") for block in below]
         recorded = inputs.hidden[layer].repeat(copies, 1, 1)
+        past = [  # skipped layers only need to know the length
+            (keys, values) if depth < layer else (keys.repeat(copies, 1, 1, 1), values.repeat(copies, 1, 1, 1))
+            for depth, (keys, values) in enumerate(inputs.past)
+        ]
 
         def passing(size: int, replacement: Tensor | None) -> Callable[..., Any]:
             def forward(hidden: Tensor, *_: Any, **__: Any) -> Any:
@@ -289,12 +330,13 @@ class HeadModel:
 
             return forward
 
-        try:
-            for depth, block in enumerate(below):
-                block.forward = passing(inputs.tuples[depth], recorded if depth == layer - 1 else None)
-            yield
-        finally:
-            _restore(below, replaced)
+        with self._continuing(DynamicCache(past) if past else None):
+            try:
+                for depth, block in enumerate(below):
+                    block.forward = passing(inputs.tuples[depth], recorded if depth == layer - 1 else None)
+                yield
+            finally:
+                _restore(below, replaced)
 
     @contextmanager
     def checkpointed(self) -> Iterator[None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -71,6 +71,10 @@ class Batch:
             owners=torch.cat([self.owners + copy * len(self.members) for copy in range(copies)]),
         )
 
+    def after(self, prefix: int) -> Batch:
+        """The batch without its first positions, for a forward that continues them."""
+        return replace(self, ids=self.ids[:, prefix:], lengths=self.lengths - prefix, positions=self.positions - prefix)
+
     @cached_property
     def row_owners(self) -> Tensor:
         """[row]: the entry of `members` that a row belongs to."""
@@ -103,17 +107,23 @@ class Batch:
         return blank.index_add(0, self.slots, tokens), blank.index_add(0, self.slots, missed) == 0
 
 
-def make_batches(encoded: Sequence[Sequence[Option]], tokens: int = BATCH_TOKENS) -> list[Batch]:
+def make_batches(
+    encoded: Sequence[Sequence[Option]], tokens: int = BATCH_TOKENS, prefixes: Sequence[int] | None = None
+) -> list[Batch]:
     """Batches of at most `tokens` padded tokens (or one example), examples of similar length together.
 
-    `encoded[i]` holds the options of example i that are to be scored.
+    `encoded[i]` holds the options of example i that are to be scored. `prefixes[i]` positions at its beginning will not
+    be run with the batch (only as many as all examples of a batch allow), so examples are then put together by those.
     """
     rows = [_rows(options) for options in encoded]
     widths = [max(map(len, example_rows)) for example_rows in rows]
-    order = sorted(range(len(encoded)), key=lambda i: (widths[i], i))
+    starts = [0] * len(encoded) if prefixes is None else prefixes
+    order = sorted(range(len(encoded)), key=lambda i: (starts[i], widths[i], i))
     batches, chunk = [], list[int]()
     for i in order:
-        if chunk and (sum(len(rows[j]) for j in chunk) + len(rows[i])) * widths[i] > tokens:
+        together = [*chunk, i]
+        width = max(widths[j] for j in together) - starts[together[0]]  # the first of a chunk has the shortest prefix
+        if chunk and sum(len(rows[j]) for j in together) * width > tokens:
             batches.append(_batch(chunk, encoded, rows))
             chunk = []
         chunk.append(i)

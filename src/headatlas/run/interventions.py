@@ -5,7 +5,7 @@ Several interventions share a forward: the batch is repeated, one copy for each 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
@@ -20,6 +20,7 @@ from headatlas.run.batches import Batch
 from headatlas.run.cells import Result
 
 FORWARD_TOKENS = 1536  # padded tokens in one forward
+Unit = tuple[int, tuple[int, ...]]  # a layer, and those of its heads that are replaced together
 
 
 class Intervention(Protocol):
@@ -166,26 +167,33 @@ def gate_gradient(
 def ablate_each(
     model: HeadModel,
     batch: Batch,
-    heads: list[tuple[int, int]],
+    units: Sequence[Unit],
     baseline: Baseline | None,
     where: Tensor | None = None,
+    prefix: int = 0,
 ) -> NDArray[np.float64]:
-    """What the quantity loses without each head [example, head], intact minus ablated; heads in order of layer.
+    """What the quantity loses without each unit [example, unit], intact minus ablated.
 
-    What happens below a layer does not depend on its heads: it is computed once, and
-    every forward starts at the layer of its heads.
+    What happens below a layer does not depend on its heads, and before the first replaced position nothing changes:
+    both are computed once. Every forward starts at the layer of its heads and at position `prefix`, before which the
+    baseline must be what the heads do anyway.
     """
-    with model.record_inputs() as inputs:
+    prefix = prefix if model.sharing.prefix else 0
+    with model.record_inputs(prefix) as inputs:
         scores, _ = batch.score(model)
     intact = batch.quantity(scores)
-    columns = []
-    for layer in dict.fromkeys(layer for layer, _ in heads):
-        removed = [head for head_layer, head in heads if head_layer == layer]
-        gates = torch.ones(len(removed), *model.shape)
-        gates[range(len(removed)), layer, removed] = 0
-        ablated = score_under(model, batch, Gates(gates, baseline, (layer, inputs), where))
-        columns.append(intact - batch.quantity(torch.from_numpy(ablated["logprobs"])))
-    return torch.cat(columns).T.numpy()
+    rest = batch.after(prefix)
+    if isinstance(baseline, Mapping):
+        baseline = {layer: values[:, prefix:] for layer, values in baseline.items()}
+    where = None if where is None else where[:, prefix:]
+    effects = np.empty((len(batch.members), len(units)))
+    for layer in dict.fromkeys(layer for layer, _ in units):
+        numbers = [number for number, unit in enumerate(units) if unit[0] == layer]
+        sets = [frozenset((layer, head) for head in units[number][1]) for number in numbers]
+        start = (layer if model.sharing.layers else 0, inputs)
+        ablated = score_under(model, rest, Gates(gates_without(model.shape, sets), baseline, start, where))
+        effects[:, numbers] = (intact - rest.quantity(torch.from_numpy(ablated["logprobs"]))).T
+    return effects
 
 
 def gates_without(shape: tuple[int, int], sets: list[frozenset[tuple[int, int]]]) -> Tensor:

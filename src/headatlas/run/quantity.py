@@ -15,11 +15,12 @@ from headatlas.run.alignment import NONE, align
 from headatlas.run.baselines import Baselines
 from headatlas.run.batches import Batch, make_batches
 from headatlas.run.context import RunContext
-from headatlas.run.encoding import Option
+from headatlas.run.encoding import Option, common_prefix
 from headatlas.run.settings import TWIN_BASELINES
 from headatlas.run.twins import Twin, lent_twins, twins
 from headatlas.suites.example import Example
 
+MEASURED_TOKENS = 192  # padded tokens in a batch that is measured exactly, once for every head: several share a forward
 ENOUGH_TWINS = {"twin": 0.9, "pair": 0.6}  # share of a task's examples from which on a baseline is its default
 
 
@@ -40,6 +41,11 @@ class Item:
     options: tuple[Option, ...]
     twin: tuple[int, ...] = ()
     aligned: tuple[int, ...] = ()
+
+    @property
+    def prefix(self) -> int:
+        """Positions at the beginning where the twin is the same text, so that its heads do the same."""
+        return common_prefix(self.options[0].tokens[: self.options[0].start], self.twin)
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,17 @@ class TaskQuantity:
     def batches(self) -> list[Batch]:
         """Members index `items`."""
         return make_batches([item.options for item in self.items])
+
+    @cached_property
+    def measured_batches(self) -> list[Batch]:
+        """The same for exact effects, which are not measured from the beginning but from where the twin differs."""
+        return make_batches(
+            [item.options for item in self.items], MEASURED_TOKENS, [item.prefix for item in self.items]
+        )
+
+    def prefix(self, batch: Batch) -> int:
+        """Positions at the beginning of a batch that no replacement changes."""
+        return min(self.items[i].prefix for i in batch.members)
 
     def only(self, indices: Sequence[int]) -> TaskQuantity:
         """The same of some of the examples."""

@@ -1,0 +1,62 @@
+"""What forwards of a model can share, found out by trying: the layers below a change, and the positions before it.
+
+A model of a new architecture may pass state past its layers, or number positions in a way of its own. Then a forward
+that starts late would be silently wrong, so each model is asked once whether it gives the same logits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from headatlas.model.heads import HeadModel
+
+ROWS, TOKENS, PREFIX = 2, 7, 3  # of the text it is tried on
+TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-6}  # of the logits' spread; a wrong start differs by about 1
+COARSE = 0.1  # in half precision
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Whether forwards may start at a layer, and at a position, of an earlier one."""
+
+    layers: bool
+    prefix: bool
+
+
+@torch.inference_mode()
+def try_sharing(model: HeadModel) -> Sharing:
+    """Compare forwards that start late with whole ones, on a few random tokens."""
+    vocabulary = model.module.get_input_embeddings().weight.shape[0]
+    ids = torch.randint(vocabulary, (ROWS, TOKENS), generator=torch.Generator().manual_seed(0))
+    layer = model.n_layers // 2
+    with model.record_inputs() as inputs:
+        expected = model.logits(ids)
+    with model.start_at(layer, inputs):
+        layers = _same(model.logits(ids), expected)
+    return Sharing(layers, layers and _same_after_prefix(model, ids, expected, layer))
+
+
+def _same_after_prefix(model: HeadModel, ids: Tensor, expected: Tensor, layer: int) -> bool:
+    try:
+        with model.record_inputs(PREFIX) as inputs:
+            model.logits(ids)
+        if len(inputs.past) != model.n_layers:
+            return False
+        for start in {0, layer}:
+            with model.start_at(start, inputs):
+                if not _same(model.logits(ids[:, PREFIX:]), expected[:, PREFIX:]):
+                    return False
+    except (TypeError, ValueError, IndexError, AttributeError, RuntimeError):  # custom modules know no such cache
+        return False
+    return True
+
+
+def _same(logits: Tensor, expected: Tensor) -> bool:
+    allowed = TOLERANCE.get(expected.dtype, COARSE) * float(expected.float().std())
+    return logits.shape == expected.shape and float((logits.float() - expected.float()).abs().max()) <= allowed

@@ -1,0 +1,61 @@
+"""What forwards can share is tried on the model itself: architectures that would go wrong are not trusted."""
+
+import types
+
+import pytest
+import torch
+
+from headatlas.model.sharing import Sharing
+from headatlas.run.interventions import ablate_each
+from tests import tiny
+from tests.run.contexts import run_context
+
+
+@pytest.mark.parametrize("kind", tiny.FAMILIES)
+def test_every_known_family_can_share_layers_and_positions(kind):
+    assert tiny.model(kind).sharing == Sharing(layers=True, prefix=True)
+
+
+def knows_no_past(model):
+    """A module that takes no cache, like some that come with their own code."""
+    plain = model.module.forward
+
+    def forward(self, input_ids, use_cache=False):
+        return plain(input_ids=input_ids, use_cache=use_cache)
+
+    model.module.forward = types.MethodType(forward, model.module)
+    return model
+
+
+def counts_its_layers(model):
+    """State that passes by the layers: what comes out is multiplied by how many of them ran."""
+    ran = []
+
+    def counting(forward):
+        return lambda *args, **more: (ran.append(1), forward(*args, **more))[1]
+
+    def scaled(_, args):
+        scale = len(ran)
+        ran.clear()
+        return (args[0] * scale, *args[1:])
+
+    for layer in model.layers:
+        layer.forward = counting(layer.forward)
+    model.module.get_output_embeddings().register_forward_pre_hook(scaled)
+    return model
+
+
+def test_a_module_without_a_cache_shares_no_positions(tmp_path):
+    model = knows_no_past(tiny.model("llama"))
+    assert model.sharing == Sharing(layers=True, prefix=False)
+    context = run_context(tmp_path, model)
+    batch = context.batches("Colours", "choose")[0]
+    units = [(1, (2,)), (0, (1, 3))]
+    # A prefix that may be skipped is run all the same.
+    with torch.no_grad():
+        assert ablate_each(model, batch, units, None, None, 2) == pytest.approx(ablate_each(model, batch, units, None))
+
+
+def test_a_module_with_state_beside_its_layers_shares_nothing():
+    model = counts_its_layers(tiny.model("llama"))
+    assert model.sharing == Sharing(layers=False, prefix=False)

@@ -59,6 +59,20 @@ def test_the_atlas_says_where_heads_look(tiny_atlas):
     assert not shares.duplicated(["metric", "layer", "head"]).any()
 
 
+def test_one_task_is_mapped_and_shown(tmp_path):
+    """Nothing can be specific with a single task, so there is no figure of it; all others are there."""
+    folder = map_all(tiny.model(), tiny.suite(tasks=("Colours",)), ["ablate"], out=tmp_path / "atlas").path
+    assert (folder / "report.html").exists() and (folder / "figures" / "importance.png").exists()
+    assert not (folder / "figures" / "atlas.png").exists()
+
+
+def test_figures_and_reports_can_be_left_out(tmp_path):
+    atlas = map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "atlas", report=False)
+    assert {path.name for path in atlas.path.iterdir()} - {"cells", ".lock"} == {
+        "run.json", "scores.parquet", "competence.parquet", "diagnostics.parquet",
+    }  # fmt: skip
+
+
 def test_values_are_those_of_the_methods(tiny_atlas, tmp_path):
     job = run_context(tmp_path)  # the preset's limit is above the size of this suite, so the splits are the same
     for head_map in (*Attribute().measure(job).maps, *Ablate(exact=6).measure(job).maps):

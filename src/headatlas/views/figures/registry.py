@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from headatlas.atlas.atlas import Atlas
-    from headatlas.atlas.declarations import TestInfo
+    from headatlas.atlas.declarations import MethodInfo, TestInfo
 
 HERE = "headatlas.views.figures"
 
@@ -28,8 +28,8 @@ class FigureInfo:
 
     `source` says what it is drawn from. From "maps" and from a "method" that declares it: `drawn_by(atlas, method)`.
     From a "test" that declares it: `drawn_by(outcome)`. `metric` is one that evidence or diagnostics must have, and
-    `differences` says that it must be a comparison of controls. `made_by` is the method or test that a message names
-    where an atlas has nothing to draw.
+    `differences` says that it must be a comparison of controls. `measure` is one that a method must have given.
+    `made_by` is the method or test that a message names where an atlas has nothing to draw.
     """
 
     name: str
@@ -38,6 +38,7 @@ class FigureInfo:
     source: Literal["maps", "method", "test"]
     metric: str | None = None
     differences: bool = False
+    measure: str | None = None
     made_by: str | None = None
 
     def function(self) -> Callable[..., Figure]:
@@ -56,7 +57,7 @@ class FigureInfo:
         if self.source == "maps":
             return atlas.methods
         if self.source == "method":
-            declared = [info.name for info in atlas.run.methods if self.name in info.figures]
+            declared = [info.name for info in atlas.run.methods if self.name in info.figures and self._given(info)]
             if self.metric is None:
                 return [method for method in declared if method in atlas.methods]
             with_metric = set(atlas.diagnostics.loc[atlas.diagnostics["metric"] == self.metric, "method"])
@@ -65,13 +66,16 @@ class FigureInfo:
         rows = rows[rows["compared_with"].notna() == self.differences]
         return list(dict.fromkeys((rows if self.metric is None else rows[rows["metric"] == self.metric])["method"]))
 
+    def _given(self, info: MethodInfo) -> bool:
+        return self.measure is None or self.measure in {measure.name for measure in info.measures}
+
 
 FIGURES: dict[str, FigureInfo] = {
     info.name: info
     for info in (
         FigureInfo(
             "atlas", "what every head is specifically for, in one grid", f"{HERE}.atlas:draw_atlas", "method",
-            made_by="ablate",
+            measure="specific", made_by="ablate",
         ),
         FigureInfo("importance", "the maps: every head of every task", f"{HERE}.importance:draw_importance", "maps"),
         FigureInfo("profiles", "the maps by layer, and their centre of mass", f"{HERE}.profiles:draw_profiles", "maps"),

@@ -52,20 +52,20 @@ def spot(seed: int, task: str = "Spot") -> Iterator[Example]:
         yield _example(task, number, prompts, list(colours), f"{len(names)} names")
 
 
-def recite(seed: int, task: str = "Recite") -> Iterator[Example]:
+def recite(seed: int, task: str = "Recite", examples: int = EXAMPLES) -> Iterator[Example]:
     """Names, fillers, and a name at the end whose colour the model knows by heart. The twin ends with another name."""
-    for number, rng, colours in _draws(seed, task):
+    for number, rng, colours in _draws(seed, task, examples=examples):
         about = [NAMES[COLOURS.index(colour)] for colour in colours]
         others = rng.sample([name for name in NAMES if name not in about[:2]], rng.randint(2, 4))
         opening = [*others, rng.choice(FILLERS)]
         yield _example(task, number, [[*opening, name] for name in about[:2]], list(colours), f"{len(others)} names")
 
 
-def _draws(seed: int, task: str, most: int = 4) -> Iterator[tuple[int, random.Random, tuple[str, ...]]]:
+def _draws(seed: int, task: str, most: int = 4, examples: int = EXAMPLES) -> Iterator[tuple[int, random.Random, tuple[str, ...]]]:
     """For every example a number, its random generator, and its colours: the answer, the twin's answer, others."""
     rng = random.Random(f"{seed} {task}")
     pairs = list(combinations(COLOURS, 2))
-    for number in range(EXAMPLES):
+    for number in range(examples):
         if number % len(pairs) == 0:
             rng.shuffle(pairs)
         pair = rng.sample(pairs[number % len(pairs)], 2)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from headatlas.errors import HeadAtlasError
-from headatlas.planted.words import ids
+from headatlas.planted.words import ids, prompt_ids
 from headatlas.suites.example import Example
 from headatlas.wording import head_name
 
@@ -121,13 +121,11 @@ def _role(effect: float, given: float) -> str:
 @torch.inference_mode()
 def margin(canvas: Canvas, examples: Sequence[Example], removed: Sequence[Head] = ()) -> float:
     """The mean of log p(answer) - log p(the twin's answer) without some heads."""
-    prompts = [torch.tensor([1, *ids(tuple(example.prompt.split()))]) for example in examples]
-    ends = torch.tensor([len(prompt) - 1 for prompt in prompts])
+    prompts, last = prompt_ids([example.prompt for example in examples])
     pairs = [(e.answer.strip(), e.counterfactual.answer.strip()) for e in examples if e.counterfactual]
-    with without(canvas, removed):  # padded on the right, where causal attention does not look
-        padded = torch.nn.utils.rnn.pad_sequence(prompts, batch_first=True)
-        logits = canvas.module(input_ids=padded, use_cache=False).logits.double()
-    said = logits[torch.arange(len(ends)), ends].gather(1, torch.tensor([ids(pair) for pair in pairs]))
+    with without(canvas, removed):
+        logits = canvas.module(input_ids=prompts, use_cache=False).logits.double()
+    said = logits[torch.arange(len(last)), last].gather(1, torch.tensor([ids(pair) for pair in pairs]))
     return float((said[:, 0] - said[:, 1]).mean())
 
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 BEGIN, END, UNKNOWN = "<begin>", "<end>", "<unknown>"
 NAMES = ("ann", "bob", "cat", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "leo")
@@ -17,6 +21,15 @@ ANSWERS = (*COLOURS, *NAMES)  # what a planted model can say
 
 def ids(words: tuple[str, ...]) -> list[int]:
     return [WORDS.index(word) for word in words]
+
+
+def prompt_ids(prompts: Sequence[str]) -> tuple[Tensor, Tensor]:
+    """Token ids [prompt, pos], padded on the right, and the position of the last token of each."""
+    import torch
+
+    rows = [torch.tensor(ids((BEGIN, *prompt.split()))) for prompt in prompts]
+    padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    return padded, torch.tensor([len(row) - 1 for row in rows])
 
 
 @functools.cache

@@ -22,7 +22,7 @@ def draw(seed: int) -> GPT2Canvas:
         canvas.copy(head, canvas.tokens(COLOURS), canvas.out(COLOURS), size)
     canvas.write(MAIN)[:, : len(COLOURS)] += canvas.space["done"].T  # every colour that it copies is an answer
     canvas.rest(BACKUP, canvas.space["done"][0], score=9.0)
-    fill(canvas)
+    fill(canvas, suite(seed).examples)
     return canvas
 
 

@@ -19,7 +19,7 @@ def draw(seed: int) -> LlamaCanvas:
         canvas.plant(head, role)
         canvas.look(head, canvas.tokens(NAMES), canvas.tokens(NAMES, "prev"), score=5.0)
         canvas.copy(head, canvas.tokens(COLOURS), canvas.out(COLOURS), size)
-    fill(canvas)
+    fill(canvas, suite(seed).examples)
     return canvas
 
 

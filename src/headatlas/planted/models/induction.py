@@ -18,7 +18,7 @@ def draw(seed: int) -> GPT2Canvas:
     canvas.plant(INDUCTION, "helps")
     canvas.look(INDUCTION, canvas.tokens(NAMES), canvas.tokens(NAMES, "prev"), score=5.0)
     canvas.copy(INDUCTION, canvas.tokens(COLOURS), canvas.out(COLOURS))
-    fill(canvas)
+    fill(canvas, suite(seed).examples)
     return canvas
 
 

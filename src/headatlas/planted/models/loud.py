@@ -18,7 +18,7 @@ def draw(seed: int) -> GPT2Canvas:
     canvas.plant(PICK, "helps")
     canvas.look(PICK, canvas.tokens(ORDINALS), canvas.space["position"][1 : 1 + len(ORDINALS)], score=4.5)
     canvas.copy(PICK, canvas.tokens(COLOURS), canvas.out(COLOURS))
-    fill(canvas, DEAD, LOUD)
+    fill(canvas, suite(seed).examples, DEAD, LOUD)
     return canvas
 
 

@@ -21,7 +21,7 @@ def draw(seed: int) -> LlamaCanvas:
     canvas.plant(MOVER, "helps")
     canvas.look_back(MOVER, score=4.0)
     canvas.copy(MOVER, canvas.space["found"], canvas.out(COLOURS), size=1.3)
-    fill(canvas)
+    fill(canvas, suite(seed).examples)
     return canvas
 
 

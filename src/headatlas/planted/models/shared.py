@@ -31,7 +31,7 @@ def draw(seed: int) -> LlamaCanvas:
     canvas.look(SEEN, canvas.tokens(("seen",)), canvas.tokens(COLOURS).sum(0, keepdim=True), score=5.0)
     canvas.rest(SEEN, canvas.always, score=2.0)
     canvas.copy(SEEN, canvas.tokens(COLOURS), canvas.out(COLOURS))
-    fill(canvas)
+    fill(canvas, suite(seed).examples)
     return canvas
 
 

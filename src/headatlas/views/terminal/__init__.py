@@ -6,5 +6,14 @@ from headatlas.views.terminal.evidence import evidence_tables
 from headatlas.views.terminal.heads import top_table
 from headatlas.views.terminal.maps import print_maps
 from headatlas.views.terminal.notes import note_tables
+from headatlas.views.terminal.selftest import selftest_tables
 
-__all__ = ["competence_table", "evidence_tables", "note_tables", "plain_console", "print_maps", "top_table"]
+__all__ = [
+    "competence_table",
+    "evidence_tables",
+    "note_tables",
+    "plain_console",
+    "print_maps",
+    "selftest_tables",
+    "top_table",
+]

@@ -1,0 +1,46 @@
+"""The outcome of a self-test, in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from headatlas.views.terminal.console import plain_table
+from headatlas.wording import MISSING, decimal
+
+if TYPE_CHECKING:
+    from headatlas.planted.record import Score, SelfTest
+
+COLUMNS = ("method", "model", "task", "heads that matter", "AUROC", "average precision", "recall", "wrong signs",
+           "wrong roles", "false discoveries", "flagged")  # fmt: skip
+VERDICTS = {True: ("met", "green"), False: ("missed", "red"), None: ("not tried", "yellow")}
+
+
+def selftest_tables(test: SelfTest) -> Iterator[RenderableType]:
+    """One row per method and task of a planted model, then the draws of the null model, then the bars."""
+    table = plain_table(COLUMNS, names=3, title="Maps of models with known heads")
+    for score in sorted(test.scores, key=lambda score: test.methods.index(score.method)):
+        table.add_row(*map(Text, _cells(score)))
+    yield table
+    for null in test.null:
+        clean = null.draws - null.with_discovery
+        yield Text(f"{null.method} discovers nothing in {clean} of {null.draws} draws of a model where no head matters.")
+    yield Text("\nBars", style="italic")
+    for bar in test.bars:
+        verdict, colour = VERDICTS[bar.met]
+        yield Text.assemble((f"{verdict:>9}", colour), f"  {bar.says}")
+        for what in bar.missed_by:
+            yield Text(f"{'':9}    {what}")
+
+
+def _cells(score: Score) -> list[str]:
+    counts = (score.sign_errors, score.roles_wrong, score.false_discoveries)
+    return [
+        score.method, score.model, score.task, f"{score.positives} of {score.heads}",
+        *map(decimal, (score.auroc, score.average_precision, score.recall)),
+        *(MISSING if number is None else str(number) for number in counts),
+        {True: "yes", False: "no", None: MISSING}[score.flagged],
+    ]  # fmt: skip

@@ -31,8 +31,8 @@ class Attribute(Method):
     over the foil or its log-probability, `baseline` b the head's z on the twin's prompt, its mean, zero or another
     example's; by default whatever the examples of a task have. Measured on `fit`.
 
-    A small p would be about a gradient and not about an effect, so none is given. The signs of the largest estimates are
-    checked against exact measurements (`signs.py`).
+    A small p would be about a gradient and not about an effect, so none is given. The signs of the largest
+    estimates are checked against exact measurements (`signs.py`).
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -84,8 +84,8 @@ def _useful(canvas: Canvas, examples: Sequence[Example]) -> Tensor:
             row[ANSWERS.index(twin.answer.strip())] = -1
         for prompts in ([example.prompt for example, _ in pairs], [twin.prompt for _, twin in pairs if twin]):
             ids, last = prompt_ids(prompts)
-            rows = torch.arange(len(ids))
-            with model.capture(reduce=lambda _, z, rows=rows, last=last: z[rows, last]) as z:
+            with model.capture() as z:
                 model.logits(ids)
-            directions.append(torch.stack([torch.einsum("ehd,ea->hda", z[i], margin) for i in range(canvas.layers)]))
+            read = [z[layer][torch.arange(len(ids)), last] for layer in range(canvas.layers)]
+            directions.append(torch.stack([torch.einsum("ehd,ea->hda", part, margin) for part in read]))
     return torch.stack(directions)

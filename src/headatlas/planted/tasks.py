@@ -1,4 +1,4 @@
-"""Tasks for planted models, with twins. Every task is drawn over its words at random: no word is its answer more often."""
+"""Tasks for planted models, with twins. Words are drawn at random: none is the answer more often than others."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def recite(seed: int, task: str = "Recite", examples: int = EXAMPLES) -> Iterato
         yield _example(task, number, [[*opening, name] for name in about[:2]], list(colours), f"{len(others)} names")
 
 
-def _draws(seed: int, task: str, most: int = 4, examples: int = EXAMPLES) -> Iterator[tuple[int, random.Random, tuple[str, ...]]]:
+def _draws(
+    seed: int, task: str, most: int = 4, examples: int = EXAMPLES
+) -> Iterator[tuple[int, random.Random, tuple[str, ...]]]:
     """For every example a number, its random generator, and its colours: the answer, the twin's answer, others."""
     rng = random.Random(f"{seed} {task}")
     pairs = list(combinations(COLOURS, 2))
@@ -74,7 +76,7 @@ def _draws(seed: int, task: str, most: int = 4, examples: int = EXAMPLES) -> Ite
 
 
 def _example(task: str, number: int, prompts: list[list[str]], said: list[str], template: str) -> Example:
-    """The first of the prompts with its answer, the second as its twin; examples of the same two answers are a group."""
+    """The first of the prompts with its answer, the second as its twin. The two answers make the group."""
     answer, foil, *others = (f" {word}" for word in said)
     return Example(
         id=f"{task}-{number}", task=task, prompt=" ".join(prompts[0]), answer=answer, distractors=(foil, *others),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -79,14 +79,14 @@ def establish(planted: Planted, seed: int = 0) -> Truth:
         found = {head: role for head, role in truth.roles(task).items() if role != "none"}
         if found != dict(planted.roles.get(task, {})):
             raise HeadAtlasError(
-                f"The planted model {planted.name!r} (seed {seed}) is not what it was made to be: the roles in {task!r} "
-                f"are {_named(found)}, and {_named(planted.roles.get(task, {}))} were planted."
+                f"The planted model {planted.name!r} (seed {seed}) is not what it was made to be: the heads of {task!r} "
+                f"are {_named(found)}; planted were {_named(planted.roles.get(task, {}))}."
             )
     return truth
 
 
-def _named(roles: object) -> str:
-    return ", ".join(f"{head_name(*head)} {role}" for head, role in dict(roles).items()) or "none"  # type: ignore
+def _named(roles: Mapping[Head, str]) -> str:
+    return ", ".join(f"{head_name(*head)} {role}" for head, role in roles.items()) or "none"
 
 
 def _task_truth(canvas: Canvas, task: str, examples: Sequence[Example], intact: float) -> list[HeadTruth]:

@@ -27,7 +27,9 @@ def selftest_tables(test: SelfTest) -> Iterator[RenderableType]:
     yield table
     for null in test.null:
         clean = null.draws - null.with_discovery
-        yield Text(f"{null.method} discovers nothing in {clean} of {null.draws} draws of a model where no head matters.")
+        yield Text(
+            f"{null.method} discovers nothing in {clean} of {null.draws} draws of a model where no head matters."
+        )
     yield Text("\nBars", style="italic")
     for bar in test.bars:
         verdict, colour = VERDICTS[bar.met]

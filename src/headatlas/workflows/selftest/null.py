@@ -1,4 +1,4 @@
-"""How often does a method discover a head where none matters? Many draws of the null model, each with tasks of its own."""
+"""How often does a method discover a head where none matters? Many draws of the null model, each with its tasks."""
 
 from __future__ import annotations
 

@@ -48,9 +48,7 @@ def selftest(
     for planted in chosen:
         truth = planted.truth()
         shown = {task: round(value, 4) for task, value in truth.margins.items()}
-        truths.append(
-            ModelTruth(name=planted.name, shows=planted.shows, saturated=planted.saturated, margins=shown)
-        )
+        truths.append(ModelTruth(name=planted.name, shows=planted.shows, saturated=planted.saturated, margins=shown))
         with tempfile.TemporaryDirectory() as folder, reporter.spinner(f"Mapping the planted model {planted.name}"):
             atlas = _map(planted, names, Path(folder) / "atlas")
             if atlas is None:

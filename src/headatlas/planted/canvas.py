@@ -85,7 +85,7 @@ class Canvas:
             weights.zero_()
 
     def look(self, head: Head, query: Tensor, key: Tensor, score: float) -> None:
-        """Let a position that holds `query`[i] look at those that hold `key`[i], which get `score`; [pair, width] both."""
+        """Let a position that holds `query`[i] look at those that hold `key`[i] [pair, width]; they get `score`."""
         self.ask(head, query, score)
         self.offer(head, key)
 

@@ -79,7 +79,7 @@ def establish(planted: Planted, seed: int = 0) -> Truth:
         found = {head: role for head, role in truth.roles(task).items() if role != "none"}
         if found != dict(planted.roles.get(task, {})):
             raise HeadAtlasError(
-                f"The planted model {planted.name!r} (seed {seed}) is not what it was made to be: the heads of {task!r} "
+                f"The planted model {planted.name!r} (seed {seed}) is not what it was made to be: heads of {task!r} "
                 f"are {_named(found)}; planted were {_named(planted.roles.get(task, {}))}."
             )
     return truth

@@ -21,6 +21,7 @@ def draw(seed: int) -> GPT2Canvas:
         canvas.look(head, canvas.tokens(ORDINALS), positions, score=4.5)
         canvas.copy(head, canvas.tokens(COLOURS), canvas.out(COLOURS), size)
     canvas.write(MAIN)[:, : len(COLOURS)] += canvas.space["done"].T  # every colour that it copies is an answer
+    canvas.rest(MAIN, canvas.always, score=2.5)  # so that it answers only where it is asked
     canvas.rest(BACKUP, canvas.space["done"][0], score=9.0)
     fill(canvas, suite(seed).examples)
     return canvas

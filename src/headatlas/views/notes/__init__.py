@@ -24,6 +24,7 @@ NOTES: Registry[Callable[[Atlas], Note | None]] = Registry(
         "attribute": "headatlas.views.notes.attribute:signs_note",
         "probe": "headatlas.views.notes.probe:accuracy_note",
         "gate": "headatlas.views.notes.gate:circuits_note",
+        "repair": "headatlas.views.notes.repair:repair_note",
     },
 )
 

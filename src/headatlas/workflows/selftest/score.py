@@ -23,6 +23,7 @@ def score_map(atlas: Atlas, method: str, task: str, model: str, truth: Truth) ->
     heads = [head for head in roles if roles[head] != "backup" or _wanted(info) == {"backup"}]
     values, q = _columns(atlas, method, task)
     called = _called(atlas, info, task, values, q)
+    expected = {head: role if role in _sayable(info) else "none" for head, role in roles.items()}
     positive = np.array([roles[head] in _wanted(info) for head in heads])
     size = np.array([_size(info, values.get(head, np.nan)) for head in heads])
     return Score(
@@ -34,11 +35,13 @@ def score_map(atlas: Atlas, method: str, task: str, model: str, truth: Truth) ->
         **_ranking(positive, size),
         has_q=bool(q),
         sign_errors=_sign_errors(info, roles, values, called),
-        roles_right=None if called is None else sum(called[head] == roles[head] for head in heads),
-        roles_wrong=None if called is None else sum(called[head] != roles[head] for head in heads),
-        false_discoveries=None if called is None else sum(called[h] != "none" == roles[h] for h in heads),
+        roles_right=None if called is None else sum(called.get(h, "none") == expected[h] for h in heads),
+        roles_wrong=None if called is None else sum(called.get(h, "none") != expected[h] for h in heads),
+        false_discoveries=None if called is None else sum(called.get(h, "none") != "none" == roles[h] for h in heads),
         backups=sum(role == "backup" for role in roles.values()),
-        backups_named=sum(role == "backup" and called[head] != "none" for head, role in roles.items()) if called else 0,
+        backups_named=sum(role == "backup" and called.get(h, "none") != "none" for h, role in roles.items())
+        if called
+        else 0,
         flagged=_flagged(atlas, method, task),
     )
 
@@ -47,6 +50,12 @@ def _wanted(info: MethodInfo) -> set[str]:
     """The roles of heads that the primary measure should make large."""
     role = info.measure(info.primary).role
     return {"helps", "hurts"} if role is None else {role}
+
+
+def _sayable(info: MethodInfo) -> set[str]:
+    """The roles that a method can give to a head."""
+    roles = {measure.role for measure in info.measures if measure.role is not None}
+    return set(roles) or {"helps", "hurts"}
 
 
 def _size(info: MethodInfo, value: float) -> float:

@@ -29,8 +29,8 @@ class Repair(Method):
     examples of `choose`, each with the leader it grew most without. A head is removed by its `baseline`, a mean unless
     given: with the twin's z a leader would still tell the others that it has done its part.
 
-    p and q are those of a takeover of no more than a tenth of what the leader does, directly or in total: norms make the
-    effects of any two heads a little more or less than their sum.
+    p and q are those of a takeover of no more than a tenth of what the leader does, directly or in total: norms make
+    the effects of any two heads a little more or less than their sum.
 
     Beside the map: of every leader its total effect and its direct effect, with all other heads held as they were; and
     the effect of leaders and candidates together beside the sum of their single effects.

@@ -14,8 +14,12 @@ from headatlas.wording import MISSING, decimal
 if TYPE_CHECKING:
     from headatlas.planted.record import Score, SelfTest
 
-COLUMNS = ("method", "model", "task", "heads that matter", "AUROC", "average precision", "recall", "wrong signs",
-           "wrong roles", "false discoveries", "flagged")  # fmt: skip
+COLUMNS = ("method", "model", "task", "heads", "AUROC", "average\nprecision", "recall", "wrong\nsigns", "wrong\nroles",
+           "false", "flag")  # fmt: skip
+CAPTION = (
+    "heads: those that matter, of all. false: heads that do not matter and are said to. flag: the method's own check "
+    "finds a wrong sign."
+)
 VERDICTS = {True: ("met", "green"), False: ("missed", "red"), None: ("not tried", "yellow")}
 
 
@@ -25,6 +29,7 @@ def selftest_tables(test: SelfTest) -> Iterator[RenderableType]:
     for score in sorted(test.scores, key=lambda score: test.methods.index(score.method)):
         table.add_row(*map(Text, _cells(score)))
     yield table
+    yield Text(CAPTION)
     for null in test.null:
         clean = null.draws - null.with_discovery
         yield Text(

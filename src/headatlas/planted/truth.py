@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Of a task's intact margin: a head that costs more matters, one that costs less does not, and no head lies between.
 MATTERS, IGNORED = 0.2, 0.1
-MEASURED = 60  # examples of a task behind its truth
+MEASURED, PAIRED = 60, 24  # examples of a task behind its truth, and behind what it loses without two heads
 ROLES = ("helps", "hurts", "backup", "none")
 
 
@@ -58,7 +58,7 @@ class Truth:
 
     def to_csv(self) -> str:
         text = io.StringIO()
-        writer = csv.writer(text)
+        writer = csv.writer(text, lineterminator="\n")
         writer.writerow(("task", "layer", "head", "effect", "given", "role"))
         for row in self.rows:
             writer.writerow((row.task, row.layer, row.head, f"{row.effect:.4f}", f"{row.given:.4f}", row.role))
@@ -101,10 +101,10 @@ def _task_truth(canvas: Canvas, task: str, examples: Sequence[Example], intact: 
     helping = [head for head in heads if effects[head] > MATTERS * intact]
     given = {head: [0.0] for head in heads}
     for gone in helping:
-        left = margin(canvas, examples, (gone,))
+        left = margin(canvas, examples[:PAIRED], (gone,))
         for head in heads:
             if head != gone:
-                given[head].append(left - margin(canvas, examples, (gone, head)))
+                given[head].append(left - margin(canvas, examples[:PAIRED], (gone, head)))
     most = {head: max(losses, key=abs) for head, losses in given.items()}
     return [
         HeadTruth(task, *head, effects[head], most[head], _role(effects[head] / intact, most[head] / intact))

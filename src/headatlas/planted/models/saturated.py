@@ -22,7 +22,7 @@ def draw(seed: int) -> GPT2Canvas:
     canvas.plant(INDUCTION, "helps")
     canvas.look(INDUCTION, canvas.tokens(NAMES), canvas.tokens(NAMES, "prev"), score=2.0)
     canvas.copy(INDUCTION, canvas.tokens(COLOURS), canvas.out(COLOURS))
-    fill(canvas, suite(seed).examples, size=0.1)
+    fill(canvas, suite(seed).examples, size=0.05)
     return canvas
 
 

@@ -14,7 +14,7 @@ from headatlas.wording import MISSING, decimal
 if TYPE_CHECKING:
     from headatlas.planted.record import Score, SelfTest
 
-COLUMNS = ("method", "model", "task", "heads", "AUROC", "average\nprecision", "recall", "wrong\nsigns", "wrong\nroles",
+COLUMNS = ("model", "task", "heads", "AUROC", "average\nprecision", "recall", "wrong\nsigns", "wrong\nroles",
            "false", "flag")  # fmt: skip
 CAPTION = (
     "heads: those that matter, of all. false: heads that do not matter and are said to. flag: the method's own check "
@@ -24,11 +24,14 @@ VERDICTS = {True: ("met", "green"), False: ("missed", "red"), None: ("not tried"
 
 
 def selftest_tables(test: SelfTest) -> Iterator[RenderableType]:
-    """One row per method and task of a planted model, then the draws of the null model, then the bars."""
-    table = plain_table(COLUMNS, names=3, title="Maps of models with known heads")
-    for score in sorted(test.scores, key=lambda score: test.methods.index(score.method)):
-        table.add_row(*map(Text, _cells(score)))
-    yield table
+    """A table per method with one row per task of a planted model, then the draws of the null model, then the bars."""
+    for method in test.methods:
+        table = plain_table(COLUMNS, names=2, title=f"Maps of models with known heads by {method}")
+        for score in test.scores:
+            if score.method == method:
+                table.add_row(*map(Text, _cells(score)))
+        yield table
+        yield Text("")
     yield Text(CAPTION)
     for null in test.null:
         clean = null.draws - null.with_discovery
@@ -46,7 +49,7 @@ def selftest_tables(test: SelfTest) -> Iterator[RenderableType]:
 def _cells(score: Score) -> list[str]:
     counts = (score.sign_errors, score.roles_wrong, score.false_discoveries)
     return [
-        score.method, score.model, score.task, f"{score.positives} of {score.heads}",
+        score.model, score.task, f"{score.positives} of {score.heads}",
         *map(decimal, (score.auroc, score.average_precision, score.recall)),
         *(MISSING if number is None else str(number) for number in counts),
         {True: "yes", False: "no", None: MISSING}[score.flagged],

@@ -195,6 +195,13 @@ def elbow(values: Array) -> int:
     return max(1, int(np.argmax(1 - np.linspace(0, 1, len(curve)) - height)))
 
 
+def rank_correlation(first: Array, second: Array) -> float:
+    """Spearman's, of two maps."""
+    from scipy import stats
+
+    return float(stats.spearmanr(first, second).statistic)
+
+
 def overlap(first: Array, second: Array, k: int) -> float:
     """The share of the k largest sizes that two maps have in common."""
     top = [set(np.argsort(-np.abs(values), kind="stable")[:k].tolist()) for values in (first, second)]

@@ -16,6 +16,7 @@ from headatlas.atlas.run_record import (
     CellCounts,
     MapSettings,
     ModelRecord,
+    Quantity,
     RunRecord,
     SuiteRecord,
     Verification,
@@ -74,6 +75,7 @@ def write_atlas(
     methods: Sequence[MethodInfo] = (),
     tests: Sequence[TestInfo] = (),
     audit: Sequence[AuditRecord] = (),
+    quantities: Mapping[str, Mapping[str, Quantity]] | None = None,
     name: str = "made-up",
     fingerprint: str = "0" * 16,
 ) -> Atlas:
@@ -112,6 +114,7 @@ def write_atlas(
             seconds=60.0,
             cells=CellCounts(computed=1, reused=0),
             methods=infos,
+            quantities={method: dict(by_task) for method, by_task in (quantities or {}).items()},
             default_method=_default_method(maps, infos),
             tests=_test_infos((row.test for method_rows in rows.values() for row in method_rows), tests),
             verifications=_verifications(rows),

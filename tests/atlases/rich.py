@@ -10,7 +10,7 @@ from scipy import stats
 from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.declarations import MethodInfo, TestInfo
 from headatlas.atlas.records import Competence, Evidence
-from headatlas.atlas.run_record import AuditRecord
+from headatlas.atlas.run_record import AuditRecord, Quantity
 from headatlas.evidence import TESTS
 from headatlas.methods import METHODS
 from headatlas.patterns import Finding
@@ -29,6 +29,7 @@ HOSTILE = (
 METHOD_NAMES = ("probe", "attribute", "ablate", "gate", "attention")
 TEST_NAMES = ("mask", "keep", "specificity", "hierarchy", "steer", "order")
 GROUPS = 24
+TWINS = Quantity(metric="margin", baseline="twin")
 NULL = "heads in random order"
 
 
@@ -44,6 +45,7 @@ def rich_atlas(
     unmapped: Sequence[str] = ("Logical Reasoning",),
     at_chance: Sequence[str] = (),
     seeds: int = 3,
+    ablated: float = 0.2,
     ks: Sequence[int] = (1, 2, 4, 8, 16, 32),
     draws: int = 20,
     neutral: bool = True,
@@ -54,10 +56,10 @@ def rich_atlas(
 ) -> Atlas:
     """Write an atlas and open it: every task has its strong heads around one depth, and noise elsewhere.
 
-    Ablation has measured a fifth of the heads; probe and gate have `seeds` seeds, gate no errors. `unmapped` tasks are
-    at chance and have no maps, those `at_chance` are mapped all the same. Each of the `tested` methods that the atlas
-    has gets all `tests` that apply to it. A method or a test may be a declaration of its own: a method gives importance
-    like attribution, a test has the rows of the registered test of its shape.
+    Ablation has measured the part `ablated` of the heads; probe and gate have `seeds` seeds, gate no errors. `unmapped`
+    tasks are at chance and have no maps, those `at_chance` are mapped all the same. Each of the `tested` methods that
+    the atlas has gets all `tests` that apply to it. A method or a test may be a declaration of its own: a method gives
+    importance like attribution, a test has the rows of the registered test of its shape.
     """
     rng = np.random.default_rng(seed)
     mapped = [task for task in tasks if task not in unmapped]
@@ -73,7 +75,12 @@ def rich_atlas(
                 if info.name in tested}  # fmt: skip
     return write_atlas(
         folder,
-        [known for info in method_infos if info.kind != "description" for known in _maps(rng, info, truth, seeds)],
+        [
+            known
+            for info in method_infos
+            if info.kind != "description"
+            for known in _maps(rng, info, truth, seeds, ablated)
+        ],
         kv_heads or max(1, shape[1] // 3),
         [_competence(rng, task, task not in (*unmapped, *at_chance), task in mapped) for task in tasks],
         evidence if any(evidence.values()) else None,
@@ -81,6 +88,7 @@ def rich_atlas(
         methods=method_infos,
         tests=test_infos,
         audit=_audit(tasks[0]) if audit else (),
+        quantities={name: dict.fromkeys(mapped, TWINS) for name in names if name in ("attribute", "ablate")},
         name=name,
         fingerprint=f"{seed:016x}",
     )
@@ -117,12 +125,16 @@ def _truth(rng: np.random.Generator, shape: tuple[int, int], depth: float) -> np
     return effect * np.where(rng.random(shape) < 0.2, -1, 1)
 
 
-def _maps(rng: np.random.Generator, info: MethodInfo, truth: dict[str, np.ndarray], seeds: int) -> list[Known]:
+def _maps(
+    rng: np.random.Generator, info: MethodInfo, truth: dict[str, np.ndarray], seeds: int, ablated: float
+) -> list[Known]:
     shape = next(iter(truth.values())).shape
     left_out = np.zeros(shape, dtype=bool)
     if info.name == "ablate":
-        left_out.ravel()[rng.permutation(left_out.size)[max(4, left_out.size // 5) :]] = True
-    maps = []
+        left_out.ravel()[rng.permutation(left_out.size)[max(4, round(left_out.size * ablated)) :]] = True
+    maps: list[Known] = []
+    if {"share", "specific"} <= {measure.name for measure in info.measures}:
+        maps += _shares(rng, info.name, {task: np.where(left_out, np.nan, effect) for task, effect in truth.items()})
     for task, effect in truth.items():
         for seed in range(seeds if info.name in ("probe", "gate") else 1):
             values = _roles(rng, effect) if info.kind == "role" else _importance(rng, effect, info, seed)
@@ -140,11 +152,22 @@ def _importance(rng: np.random.Generator, effect: np.ndarray, info: MethodInfo, 
         stderr = 0.003 + 0.2 * np.abs(effect)
         value = effect + rng.normal(0, 0.7, effect.shape) * stderr
         given[measure] = value, stderr, 2 * stats.t.sf(np.abs(value / stderr), GROUPS - 1)
-    if {"share", "specific"} <= {measure.name for measure in info.measures}:
-        value, stderr, p = given[info.primary]
-        total = value[value > 0].sum()
-        given |= dict.fromkeys(("share", "specific"), (value / total, stderr / total, p))
     return given
+
+
+def _shares(rng: np.random.Generator, method: str, effects: dict[str, np.ndarray]) -> list[Known]:
+    """Parts of the positive effects of every task, and how far they exceed the mean of the other tasks."""
+    shares = {task: effect / np.nansum(effect[effect > 0]) for task, effect in effects.items()}
+    maps = []
+    for task, share in shares.items():
+        others = [other for name, other in shares.items() if name != task]
+        beyond = {"specific": share - np.mean(others, axis=0)} if others else {}
+        for measure, value in ({"share": share} | beyond).items():
+            stderr = 0.025 * np.nanmax(share) + 0.15 * np.abs(share)
+            value = value + rng.normal(0, 0.7, value.shape) * stderr
+            p = 2 * stats.t.sf(np.abs(value / stderr), GROUPS - 1)
+            maps.append(Known(value, stderr, p, GROUPS, method, measure, 0, task))
+    return maps
 
 
 def _roles(rng: np.random.Generator, effect: np.ndarray) -> dict:

@@ -80,6 +80,51 @@ def test_suite_commands(tiny_tasks, command):
     checked = json.loads(command("suite", "check", tiny_tasks, "--json").stdout)
     assert [row["task"] for row in checked["tasks"]] == ["Colours", "Numbers"]
     assert all(row["fit"] + row["choose"] + row["evaluate"] == row["examples"] == 24 for row in checked["tasks"])
+    assert {(row["twins"], row["nested"]) for row in checked["tasks"]} == {(0, 0)}
+
+
+def with_twins(folder, missing=0, nested=0):
+    """The small tasks as a file, with twins but for the first of each task; the first have nested options."""
+    from headatlas.suites.suite import to_jsonl
+    from tests.run.test_quantity import twin_suite
+
+    examples = []
+    for i, example in enumerate(twin_suite(24, missing=missing).examples):
+        longer = (f"{example.answer} and", *example.distractors[1:])
+        examples.append(example.model_copy(update={"distractors": longer}) if i % 24 < nested else example)
+    path = folder / "twins.jsonl"
+    path.write_text(to_jsonl(examples))
+    return path
+
+
+def test_suite_check_says_what_a_map_would_do_with_the_twins(tmp_path, tiny_folder, command):
+    tasks = with_twins(tmp_path, missing=1, nested=2)
+    done = command("suite", "check", tasks, "--model", tiny_folder, "--json")
+    assert done.returncode == 0, done.stderr
+    first, second = json.loads(done.stdout)["tasks"]
+    assert (first["task"], first["examples"], first["twins"], first["aligned"], first["nested"]) == (
+        "Colours", 24, 23, 23, 2,
+    )  # fmt: skip
+    assert second["metric"] == "margin" and 0 <= second["lent"] <= 24
+    assert {row["baseline"] for row in (first, second)} <= {"twin", "pair", "mean", "twin / pair", "pair / twin"}
+    text = command("suite", "check", tasks).stdout
+    assert "aligned" not in text and "In 4 examples an option begins another" in text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["twins.jsonl"], "nothing is written"
+
+
+def test_too_few_twins_are_refused_before_anything_is_written(tmp_path, tiny_folder, tiny_tasks, command):
+    out = tmp_path / "out"
+    usual = ("map", "--model", tiny_folder, "--out", out, "--at-chance", "--method", "ablate")
+    few = with_twins(tmp_path, missing=23)
+    for tasks, asked, message in (
+        (tiny_tasks, ("--baseline", "twin"), "examples of 'Colours' in its 'choose' split have a twin that can be "
+         "aligned, too few for --baseline 'twin'. Give more twins, or use another --baseline."),
+        (few, ("--baseline", "twin"), "too few for --baseline 'twin'"),
+    ):  # fmt: skip
+        done = command(*usual, "--suite", tasks, *asked)
+        assert (done.returncode, done.stdout) == (1, ""), done.stderr
+        assert message in done.stderr and "Traceback" not in done.stderr
+        assert not out.exists()
 
 
 def test_the_audit_gives_a_verdict_on_every_check(tiny_tasks, tiny_folder, command):
@@ -88,7 +133,8 @@ def test_the_audit_gives_a_verdict_on_every_check(tiny_tasks, tiny_folder, comma
     assert "prompt length in tokens" in done.stdout
     checks = json.loads(command("suite", "audit", tiny_tasks, "--json").stdout)
     assert {check["verdict"] for check in checks} <= {"good", "warning", "bad"}
-    assert f"{len(checks) + 2} checks:" in done.stdout
+    assert f"{len(checks) + 2 + 4} checks:" in done.stdout, "two lengths, and twins and options of both tasks"
+    assert "0 of 24 examples of Colours have a twin that can be aligned with them" in done.stdout
 
 
 def test_importing_writes_a_task_file_that_can_be_checked(tmp_path):
@@ -123,6 +169,9 @@ def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, ti
     """Exit code 2 for a bad request, 1 for something that failed; nothing is left behind."""
     broken = tmp_path / "broken.jsonl"
     broken.write_text('{"id": "1"}\n')
+    twin = '{"id": "1", "task": "t", "prompt": "p", "answer": " 5", "group": "g", "counterfactual": %s}'
+    for name, text in {"blank": '{"prompt": "q", "answer": " "}', "begins": '{"prompt": "q", "answer": " 57"}'}.items():
+        (tmp_path / f"{name}.jsonl").write_text(twin % text)
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "model.gguf").write_bytes(b"GGUFnonsense")
     (tmp_path / "folder").mkdir()
@@ -137,6 +186,9 @@ def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, ti
         (2, "cannot be a Hub id", ("map", *usual, "--model", "./no such folder")),
         (1, "not in the Hugging Face cache", ("map", *usual, "--model", "nobody/nothing")),
         (1, "line 1, field 'task': Field required", ("map", *usual, "--suite", broken)),
+        (1, "line 1, field 'counterfactual.answer': is blank", ("map", *usual, "--suite", tmp_path / "blank.jsonl")),
+        (1, "line 1, field 'counterfactual': has the answer ' 57' where the answer is ' 5': one begins the other",
+         ("suite", "check", tmp_path / "begins.jsonl")),
         (1, "holds no examples", ("map", *usual, "--suite", tmp_path / "empty.jsonl")),
         (2, "Did you mean 'Numbers'", ("map", *usual, "--task", "number")),
         (2, "Did you mean 'attribute'", ("map", *usual, "--method", "atribute")),
@@ -146,7 +198,7 @@ def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, ti
         (2, "is a file; give a folder", ("map", *usual, "--out", broken)),
         (1, "There is no folder", ("top", tmp_path / "none", "--task", "x")),
         (1, "is not an atlas", ("plot", tmp_path / "folder")),
-    ]
+    ]  # fmt: skip
     for number, (code, message, arguments) in enumerate(cases):
         done = run(*arguments) if number < 2 else command(*arguments)
         assert done.returncode == code, (arguments, done.stderr)
@@ -154,3 +206,32 @@ def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, ti
         assert "Traceback" not in done.stderr, (arguments, done.stderr)
         assert done.stdout == ""
         assert not (out / "scores.parquet").exists(), arguments
+
+
+def test_the_consensus_of_an_atlas(tmp_path, tiny_atlas, command):
+    """Of every task that two methods have mapped, or of one; as a table and as JSON."""
+    printed = command("top", tiny_atlas.path, "--consensus")
+    assert printed.returncode == 0, printed.stderr
+    assert "Colours: heads that at least two" in printed.stdout and "Numbers: heads that" in printed.stdout
+    (found,) = json.loads(command("top", tiny_atlas.path, "--consensus", "--task", "numbers", "--json").stdout)
+    assert found["task"] == "Numbers"
+    assert [one["method"] for one in found["methods"]] == ["attribute", "ablate", "gate"]
+    assert len(found["heads"]) == min(found["agreed"], 10)
+    for row in found["heads"]:
+        assert sum(row[f"{one['method']}_supports"] for one in found["methods"]) == row["methods"] >= 2
+    refused = command("top", tiny_atlas.path, "--consensus", "--method", "gate")
+    assert refused.returncode == 2
+    assert "--consensus asks all causal methods of the atlas; leave --method out." in refused.stderr
+
+
+def test_a_consensus_of_one_method_is_one_sentence(tmp_path, command):
+    import numpy as np
+
+    from tests.atlases import Known, write_atlas
+
+    atlas = write_atlas(tmp_path / "atlas", [Known(np.ones((3, 4)))])
+    for more in ((), ("--task", "task"), ("--json",)):
+        done = command("top", atlas.path, "--consensus", *more)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("Error: A consensus needs at least 2 independent causal methods; ")
+        assert done.stderr.count("\n") == 1

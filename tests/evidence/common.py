@@ -36,6 +36,8 @@ def make_trial(
     grids: Mapping[str, np.ndarray] | None = None,
     tasks: Sequence[str] = ("Colours", "Numbers"),
     chains: Sequence[Example] = (),
+    twinned: Sequence[str] = (),
+    units: Mapping[str, float] | None = None,
     **settings,
 ) -> Trial:
     """Maps are noise unless given. A task called Neutral is the neutral one, Retrieval low-level, Inference high."""
@@ -51,6 +53,8 @@ def make_trial(
         neutral="Neutral" if "Neutral" in context.tasks else None,
         low_level=("Retrieval",),
         high_level=("Inference",),
+        twinned=twinned,
+        units=units,
     )
 
 

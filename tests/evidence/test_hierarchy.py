@@ -90,7 +90,7 @@ def test_the_evidence_is_that_of_walking_every_chain(tmp_path):
     np.testing.assert_allclose([minus.low, minus.high], bootstrap_mean(difference, groups), atol=1e-3)
     assert {one.task for one in evidence} == {"Retrieval"}, "only heads of low-level functions are removed"
     assert {one.eval_task for one in evidence} == {"Inference"}, "only high-level steps are scored"
-    assert {one.metric for one in evidence} == {"logprob", "accuracy"}
+    assert {one.metric for one in evidence} == {"margin", "logprob", "accuracy"}
 
 
 def test_masks_do_not_change_what_the_intact_model_scores(tmp_path):

@@ -104,7 +104,7 @@ def test_where_no_head_matters_no_fraction_is_given_and_that_is_said(tmp_path, m
     monkeypatch.setattr(keep_module, "SMALLEST", 1e6)
     trial = make_trial(tmp_path)
     evidence = Keep().run(trial)
-    assert {one.metric for one in evidence} == {"logprob", "accuracy"}
+    assert {one.metric for one in evidence} == {"margin", "logprob", "accuracy"}
     assert "Colours: the model loses almost nothing without any head, so no recovered fraction is given." in (
         trial.context.runner.reporter.said
     )

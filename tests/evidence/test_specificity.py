@@ -55,7 +55,7 @@ def test_the_comparison_with_other_tasks_heads_by_hand(tmp_path):
             one = row(evidence, task=task, eval_task=task, control="top", compared_with=OTHERS, metric=metric)
             assert one.value == pytest.approx(difference.mean(), abs=1e-6)
             np.testing.assert_allclose([one.low, one.high], bootstrap_mean(difference, trial.groups(task)), atol=1e-6)
-    assert len(rows(evidence, compared_with=OTHERS)) == 6
+    assert len(rows(evidence, compared_with=OTHERS)) == 9
 
 
 @torch.no_grad()
@@ -102,7 +102,7 @@ def test_planted_heads_are_specific_and_a_common_head_is_not(tmp_path):
 def test_without_neutral_text_there_is_no_perplexity_and_with_one_task_nothing_to_compare(tmp_path):
     evidence = Specificity().run(make_trial(tmp_path, suite=tiny.suite(tasks=("Colours",)), tasks=("Colours",)))
     assert {(one.control, one.compared_with) for one in evidence} == {("top", None)}
-    assert {one.metric for one in evidence} == {"logprob", "accuracy"}
+    assert {one.metric for one in evidence} == {"margin", "logprob", "accuracy"}
 
 
 def test_k_is_the_number_of_heads_that_were_removed(tmp_path):
@@ -111,3 +111,17 @@ def test_k_is_the_number_of_heads_that_were_removed(tmp_path):
     trial = make_trial(tmp_path, grids={"Colours": grid, "Numbers": grid}, k=4)
     assert len(trial.rankings["Colours"].top(4)) == 2
     assert {one.k for one in Specificity().run(trial)} == {2}
+
+
+def test_as_a_share_margins_are_divided_by_what_the_single_heads_of_the_measured_task_take(tmp_path):
+    trial = make_trial(tmp_path, suite=with_neutral(tiny.suite()), units={"Colours": 2.0, "Numbers": 0.5})
+    evidence = Specificity().run(trial)
+    for eval_task, unit in (("Colours", 2.0), ("Numbers", 0.5)):
+        for task in trial.tasks:
+            where = {"task": task, "eval_task": eval_task, "control": "top"}
+            share, margin = (row(evidence, **where, metric=metric) for metric in ("share", "margin"))
+            for name in ("value", "intact", "low", "high"):
+                assert getattr(share, name) == pytest.approx(getattr(margin, name) / unit)
+        compared = {m: row(evidence, task=eval_task, compared_with=OTHERS, metric=m) for m in ("share", "margin")}
+        assert compared["share"].value == pytest.approx(compared["margin"].value / unit)
+    assert not [one for one in evidence if one.eval_task == "Neutral" and one.metric == "share"], "it has no map"

@@ -74,6 +74,51 @@ def test_answers_alone_have_the_same_log_probability_and_no_distractor_is_run(tm
     assert all(len(batch.owners) == len(batch.members) for batch in bare.batches("Colours"))
 
 
+def twins(per_task: int = 24) -> Suite:
+    """Most examples have a twin, those of Numbers all; for some its answer is a distractor, for others it is new."""
+    examples = []
+    for i, e in enumerate(tiny.copying(per_task).examples):
+        words = tiny.COLOURS if e.task == "Colours" else tiny.NUMBERS
+        word = words[(words.index(e.answer.strip()) + 1) % 4]
+        twin = {"prompt": e.prompt.replace(e.answer, f" {word}"), "answer": f" {word}"}
+        examples.append(e.model_validate(e.model_dump() | {"counterfactual": twin if i >= per_task or i % 4 else None}))
+    return Suite("twins", tuple(examples))
+
+
+def test_the_foil_is_the_twins_answer_on_the_prompt_itself_or_the_distractors(tmp_path):
+    """And the twin's answer takes no part in forced choice."""
+    trial = make_trial(tmp_path, suite=twins(), twinned=["Colours"])
+    heads = frozenset({(1, 2), (2, 1)})
+    outcomes = trial.remove("Remove", {task: [INTACT, heads] for task in trial.tasks})
+    model, means = trial.context.model, Baselines("mean", trial.context)
+    new = 0
+    for task in trial.tasks:
+        for i, example in enumerate(trial.context.examples(task, SPLIT)):
+            scores = without(model, example, heads, means.mean(task))
+            foil = scores[1:]
+            if task == "Colours" and example.counterfactual is not None:
+                answer = example.counterfactual.answer
+                asked = example.model_copy(update={"answer": answer, "distractors": ()})
+                foil = without(model, asked, heads, means.mean(task))
+                new += answer not in example.distractors
+            assert outcomes[task].margin[1, i] == pytest.approx(scores[0] - np.log(np.exp(foil).sum()), abs=1e-5)
+            assert outcomes[task].logprob[1, i] == pytest.approx(scores[0], abs=1e-5)
+            assert outcomes[task].hit[1, i] == hit(scores)
+    assert new, "a foil that is no distractor must be scored too"
+    assert any(e.counterfactual is None for e in trial.context.examples("Colours", SPLIT))
+
+
+def test_answers_alone_still_have_a_margin_over_the_twins_answer_and_no_other(tmp_path):
+    whole = make_trial(tmp_path / "a", suite=twins(), twinned=["Numbers"])
+    bare = make_trial(tmp_path / "b", suite=twins(), twinned=["Numbers"], distractors=False)
+    one, other = (trial.remove("Remove", {task: [INTACT] for task in trial.tasks}) for trial in (whole, bare))
+    assert all(e.counterfactual is not None for e in bare.context.examples("Numbers", SPLIT))
+    np.testing.assert_allclose(one["Numbers"].margin, other["Numbers"].margin, atol=1e-5)
+    assert one["Colours"].margin is not None
+    assert other["Colours"].margin is None
+    assert list(other["Colours"].metrics) == ["logprob", "accuracy"]
+
+
 def test_draws_are_numbered_and_differ_between_numbers_tasks_and_seeds(tmp_path):
     same = np.zeros((3, 4))
     same[0, 1], same[2, 3] = 2, 1

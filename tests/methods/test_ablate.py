@@ -55,6 +55,8 @@ def test_every_head_has_an_interval_from_exact_measurements(tmp_path):
     for task in context.tasks:
         assert numbers["examples attributed", task] == len(context.examples(task, "choose"))
         assert 2 <= numbers["examples exact", task] <= 6
+        assert numbers["heads exact on all", task] == 1, "a tenth of twelve heads"
+        assert 0 <= numbers["half overlap", task] <= 1
         assert numbers["examples left out", task] == 0
         assert 0 <= numbers["same sign, 30 largest", task] <= 1
 
@@ -62,7 +64,7 @@ def test_every_head_has_an_interval_from_exact_measurements(tmp_path):
 def test_the_certified_map_agrees_with_everything_exact_within_its_intervals(tmp_path):
     context = run_context(tmp_path, suite=twin_suite(96))
     quantity = plan_quantity(context, "Colours", "choose")
-    truth = exact_effects("", {"Colours": quantity}, single_heads(context.heads))["Colours"].mean(0)
+    truth = exact_effects("", {"Colours": quantity}, {"Colours": single_heads(context.heads)})["Colours"].mean(0)
     inside = []
     for seed in range(12):
         summary = maps_of(Ablate(exact=8, seed=seed), context)["Colours"].summary
@@ -82,7 +84,7 @@ def test_where_attention_is_saturated_attribution_has_the_wrong_sign_and_the_cer
     from headatlas.methods.certify import certify, draw_examples
 
     draw = draw_examples(attributed, 8, rng)
-    certified = certify(attributed, exact[draw.examples], draw, [str(i) for i in range(60)])
+    certified = certify(attributed, exact, draw, [str(i) for i in range(60)])
     assert certified.summary.low[0] > 0
     assert certified.same_sign[0] == 0
 
@@ -113,7 +115,40 @@ def test_one_task_has_no_others_to_compare_with(tmp_path):
     assert {m.measure for m in Ablate(exact=6).measure(context).maps} == {"needed", "kv_needed", "enough", "share"}
 
 
+def test_heads_that_share_keys_and_values_are_also_replaced_together(tmp_path):
+    context = run_context(tmp_path, suite=twin_suite(36))  # two heads to a group
+    head_map = maps_of(Ablate(exact=ALL), context, "kv_needed")["Colours"]
+    quantity = plan_quantity(context, "Colours", "choose")
+    model, effects = context.model, []
+    for batch in quantity.batches:
+        replaced = quantity.replacement(batch)
+        gates = torch.ones(model.shape)
+        gates[1, 2:] = 0
+        with torch.no_grad():
+            intact = batch.quantity(batch.score(model)[0])
+            with model.gate(gates, replaced.values, replaced.where):
+                effects += (intact - batch.quantity(batch.score(model)[0])).tolist()
+    for head in ((1, 2), (1, 3)):
+        assert head_map.summary.mean[context.heads.index(head)] == pytest.approx(np.mean(effects), abs=1e-5)
+    alone = run_context(tmp_path, tiny.model("llama"), twin_suite(36))
+    assert not maps_of(Ablate(exact=6), alone, "kv_needed"), "every head has keys and values of its own"
+
+
+def test_enough_is_what_the_twin_gains_with_the_head_of_the_prompt(tmp_path):
+    context = run_context(tmp_path, suite=twin_suite(72))
+    everything = maps_of(Ablate(exact=ALL), context, "enough")["Colours"].summary
+    mirrored = plan_quantity(context, "Colours", "choose").mirrored()
+    effects = exact_effects("", {"Colours": mirrored}, {"Colours": single_heads(context.heads)})["Colours"]
+    np.testing.assert_allclose(everything.mean, -effects.mean(0), atol=1e-9)
+    assert (everything.low <= everything.mean).all() and (everything.mean <= everything.high).all()
+    certified = maps_of(Ablate(exact=6), context, "enough")["Colours"].summary
+    assert np.corrcoef(certified.mean, everything.mean)[0, 1] > 0.9
+    assert not maps_of(Ablate(exact=6, enough=False), context, "enough")
+
+
 def test_settings_that_mean_nothing_are_refused():
+    with pytest.raises(HeadAtlasError, match=r"thorough = 2.0 was asked for; give a share of the heads, from 0 to 1"):
+        Ablate(thorough=2.0)
     with pytest.raises(HeadAtlasError, match="exact = 2 was asked for; an error needs at least 4 exact examples"):
         Ablate(exact=2)
     with pytest.raises(HeadAtlasError, match=r"Unknown baseline 'men'. Did you mean 'mean'\?"):
@@ -125,7 +160,7 @@ def test_settings_that_mean_nothing_are_refused():
 def test_the_plain_summary_is_that_of_the_effects(tmp_path):
     context = run_context(tmp_path)
     quantity = plan_quantity(context, "Colours", "choose", "logprob", "zero")
-    effects = exact_effects("", {"Colours": quantity}, single_heads(context.heads))["Colours"]
+    effects = exact_effects("", {"Colours": quantity}, {"Colours": single_heads(context.heads)})["Colours"]
     summary = maps_of(Ablate(metric="logprob", baseline="zero", exact=ALL), context)["Colours"].summary
     expected = summarise(effects, quantity.groups)
     np.testing.assert_array_equal(summary.mean, expected.mean)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from headatlas.atlas.run_record import Quantity
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.attribute import Attribute
 from headatlas.run.baselines import Baselines
@@ -28,6 +29,14 @@ def test_with_twins_there_are_both_directions(tmp_path):
     assert {(m.task, m.measure) for m in maps} == {(t, m) for t in ("Colours", "Numbers") for m in ("needed", "enough")}
 
 
+def test_the_metric_and_the_baseline_of_every_task_are_reported(tmp_path):
+    twins, plain = twin_suite(), run_context(tmp_path / "plain")
+    both = Attribute().measure(run_context(tmp_path / "twins", suite=twins)).quantities
+    assert both == dict.fromkeys(("Colours", "Numbers"), Quantity(metric="margin", baseline="twin"))
+    asked = Attribute("logprob", "zero").measure(plain).quantities
+    assert asked["Colours"] == Quantity(metric="logprob", baseline="zero")
+
+
 @pytest.mark.parametrize("baseline", ["zero", "mean", "resample"])
 def test_a_map_is_the_mean_gradient_over_the_examples_of_fit(tmp_path, baseline):
     context = run_context(tmp_path)
@@ -38,6 +47,22 @@ def test_a_map_is_the_mean_gradient_over_the_examples_of_fit(tmp_path, baseline)
         effects = [gate_gradient(context.model, b, baselines.for_batch(task, b)) for b in batches]
         assert sum(map(len, effects)) == len(context.examples(task, "fit"))
         np.testing.assert_allclose(maps[task].summary.mean, np.concatenate(effects).mean(0), atol=1e-6)
+
+
+def test_examples_without_a_usable_twin_are_counted_aloud(tmp_path):
+    context = run_context(tmp_path, suite=twin_suite(missing=9))
+    missing = {task: sum(e.counterfactual is None for e in context.examples(task, "fit")) for task in context.tasks}
+    assert any(missing.values())
+    measured = Attribute(baseline="twin").measure(context)
+    wanted = [
+        f"attribute leaves out {count} of {len(context.examples(task, 'fit'))} examples of {task}: they have no twin "
+        "that can be aligned and whose answer can be compared with theirs."
+        for task, count in missing.items()
+        if count
+    ]
+    assert context.runner.reporter.said == wanted
+    counted = {e.task: e.value for e in measured.diagnostics if e.metric == "examples left out"}
+    assert counted == missing
 
 
 def test_an_unknown_baseline_is_refused():

@@ -24,6 +24,8 @@ def test_only_what_survives_the_correction_over_tasks_and_heads_is_named(tmp_pat
     rows = head_functions(write_atlas(tmp_path / "b", [*maps("A", p_a), *maps("B", p_b)]))
     assert rows[["layer", "head", "task"]].to_numpy().tolist() == [[1, 1, "A"], [2, 2, "B"]]
     assert (rows["q_value"] < 0.05).all() and (rows["specific"] > 0).all()
+    shares = rows[["share_low", "share", "share_high"]].to_numpy()
+    assert (np.diff(shares, axis=1) > 0).all() and shares[:, 1].tolist() == [0.2, 0.2], "the interval of the share"
     assert function_counts(rows, ["A", "B", "C"]) == {"A": 1, "B": 1, "C": 0}
 
 

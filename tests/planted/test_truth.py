@@ -70,4 +70,4 @@ def test_the_truth_is_a_table():
     lines = PLANTED["loud"].truth().to_csv().splitlines()
     assert lines[0] == "task,layer,head,effect,given,role"
     assert len(lines) == 1 + 18
-    assert [line for line in lines if line.endswith(",helps")][0].startswith("Pick,1,0,")
+    assert next(line for line in lines if line.endswith(",helps")).startswith("Pick,1,0,")

@@ -1,5 +1,7 @@
 """From scores to outcomes: one rule for a hit, the order of examples, and intervals of paired changes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -75,6 +77,24 @@ def test_scores_of_slots_are_dealt_out_to_their_examples_in_order(tmp_path):
     np.testing.assert_allclose(np.round(outcome.logprob[0]), [0, -1, -2])
     np.testing.assert_allclose(outcome.logprob[1], outcome.logprob[0] - 5)
     assert outcome.hit.all()
+
+
+def test_a_margin_is_over_all_distractors_together_or_over_the_foil_which_nobody_chooses():
+    encoded = [[Option((5, 6, 7), 2), Option((5, 6, 8), 2), Option((5, 6, 9), 2)], [Option((5, 6), 1)]]
+    (batch,) = make_batches(encoded[:1])
+    logprobs, greedy = np.array([[-1.0, -2.0, -0.5], [-3.0, -2.0, -2.5]]), np.zeros((2, 3))
+    scored = [(batch, {"logprobs": logprobs, "greedy": greedy})]
+    plain, foiled = outcome_of(scored), outcome_of(scored, {0})
+    both = [-1 - np.log(np.exp(-2) + np.exp(-0.5)), -3 - np.log(np.exp(-2) + np.exp(-2.5))]
+    assert plain.margin[:, 0] == pytest.approx(both)
+    assert foiled.margin[:, 0] == pytest.approx([-0.5, -0.5])
+    assert plain.hit[:, 0].tolist() == [0, 0]
+    assert foiled.hit[:, 0].tolist() == [1, 0], "the third option is only a foil"
+    (bare,) = make_batches(encoded[1:])
+    nothing = outcome_of([(bare, {"logprobs": np.array([[-1.0]]), "greedy": np.ones((1, 1))})])
+    assert nothing.margin is None and list(nothing.metrics) == ["logprob", "accuracy"]
+    assert nothing.nats is nothing.logprob and foiled.nats is foiled.margin
+    assert replace(foiled, unit=0.5).metrics["share"][:, 0] == pytest.approx([-1.0, -1.0])
 
 
 def test_levels_are_paired_and_their_interval_holds_the_value():

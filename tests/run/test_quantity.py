@@ -141,6 +141,25 @@ def test_without_twins_the_margin_is_over_all_distractors_together(tmp_path):
     assert len(quantity.items[0].options) == 3
 
 
+def nested_suite(count: int = 36, nested: int = 1) -> Suite:
+    """The suite with twins, where the answers of the first twins of every task begin with the answer."""
+    examples = []
+    for i, example in enumerate(twin_suite(count).examples):
+        twin = example.counterfactual.model_copy(update={"answer": f"{example.answer}ish"})
+        examples.append(example.model_copy(update={"counterfactual": twin}) if i % count < nested else example)
+    return Suite("nested", tuple(examples))
+
+
+def test_a_twin_whose_answer_begins_with_the_answer_is_left_out_of_margins(tmp_path):
+    job = context(tmp_path, nested_suite(nested=36))
+    with pytest.raises(HeadAtlasError, match="Only 0 of"):
+        plan_quantity(job, "Colours", "fit", baseline="twin")
+    assert plan_quantity(job, "Colours", "fit", "logprob", "twin").left_out == 0, "no answer is compared"
+    some = context(tmp_path, nested_suite(nested=2))
+    left_out = {split: plan_quantity(some, "Colours", split, baseline="twin").left_out for split in some.splits}
+    assert sum(left_out.values()) == 2
+
+
 def test_what_cannot_be_compared_is_refused(tmp_path):
     bare = Suite("bare", tuple(e.model_copy(update={"distractors": ()}) for e in tiny.suite().examples))
     with pytest.raises(HeadAtlasError, match="margin of 'Colours' was asked for, but example .* has no distractors"):

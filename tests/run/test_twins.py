@@ -38,6 +38,14 @@ def test_a_lent_twin_has_the_same_length_and_template_and_another_answer_and_gro
         assert other.group != item.group and other.answer != item.answer and other.template == item.template
 
 
+def test_an_answer_that_begins_the_other_is_not_lent():
+    encoder = Encoder(tiny.model())
+    examples = [example(0, "the key is", " 5", "a"), example(1, "the box is", " 57", "b")]
+    assert lent_twins(examples, encoder) == {}
+    examples.append(example(2, "the sum is", " 7", "c"))
+    assert lent_twins(examples, encoder)["0"].answer == " 7"
+
+
 def test_lending_does_not_depend_on_the_order_of_the_file():
     encoder, examples = Encoder(tiny.model()), list(tiny.suite(24).of("Colours"))
     assert lent_twins(examples, encoder) == lent_twins(examples[::-1], encoder)

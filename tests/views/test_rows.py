@@ -1,9 +1,12 @@
 """How evidence is read: levels and differences apart, in the order of the atlas."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from headatlas.views.rows import by_task, draws, only, outcome, outcomes, single
+from headatlas.views.rows import NEUTRAL, by_task, draws, only, outcome, outcomes, single, with_headline
 from tests.atlases import rich_atlas
 
 
@@ -49,6 +52,25 @@ def test_who_chose_the_heads_and_how_the_test_was_run(atlas):
     assert outcome(atlas, "mask", "gate").chosen_by == "gate, largest facilitation first"
     assert outcome(atlas, "order", "gate").chosen_by == "gate, by facilitation, interference, irrelevance"
     assert outcome(atlas, "mask", "gate").settings["draws"] == 50
+
+
+def test_heads_taken_by_another_measure_are_said_to_be(atlas):
+    mask = outcome(atlas, "mask", "gate")
+    other = replace(mask, settings={**mask.settings, "measure": "interference"})
+    assert other.chosen_by == "gate, largest interference first"
+
+
+def test_the_margin_comes_first_where_every_measured_task_has_one(atlas):
+    """Neutral text needs none. An atlas without margins shows log-probabilities."""
+    mask = outcome(atlas, "mask", "probe")
+    assert mask.test.headline == "logprob" and atlas.run.test("mask").headline == "margin"
+    rows = only(atlas.evidence, test="specificity", method="probe")
+    margins = rows[(rows["metric"] == "logprob") & (rows["eval_task"] != NEUTRAL)].assign(metric="margin")
+    info = atlas.run.test("specificity")
+    assert with_headline(info, pd.concat([rows, margins])).headline == "margin"
+    some = pd.concat([rows, margins[margins["eval_task"] != "a"]])
+    assert with_headline(info, some).headline == "logprob"
+    assert outcome(atlas, "steer", "probe").test.headline == "accuracy"
 
 
 def test_numbers_are_picked_and_draws_summed_up(atlas):

@@ -51,7 +51,7 @@ def test_fit_and_choose_keep_the_limits_of_the_map_and_evaluate_its_own(tmp_path
             assert whole[part].of(task) == few[part].of(task) == split[part].limit(limits[part], 0).of(task)
         assert whole["evaluate"].of(task) == split["evaluate"].of(task)
         trial = held_out.prepare_trial(
-            opened, planted(), "attribute", few, [], suite, settings(examples=3), tiny.Listener()
+            opened, planted(), "attribute", "needed", few, [], suite, settings(examples=3), tiny.Listener()
         )
         assert len(trial.context.examples(task, "evaluate")) == 3
         assert set(trial.context.examples(task, "evaluate")) < set(whole["evaluate"].of(task))

@@ -10,12 +10,13 @@ import torch
 
 from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.records import HeadMap
-from headatlas.atlas.run_record import SCHEMA
+from headatlas.atlas.run_record import SCHEMA, Quantity
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.attention import TARGETS
 from headatlas.methods.attribute import Attribute
 from headatlas.progress import Reporter
+from headatlas.run.quantity import plan_quantity
 from headatlas.stats import Summary
 from headatlas.suites.audit.audit import audit
 from headatlas.suites.example import Example
@@ -42,6 +43,15 @@ def test_the_run_says_how_it_was_made(tiny_atlas):
     assert run["audit"] == [check.row() for check in audit(tiny.suite())]
     assert run["default_method"] == "ablate"
     assert [info["name"] for info in run["methods"]] == ["attribute", "ablate", "probe", "gate", "attention"]
+
+
+def test_the_run_says_which_metric_and_baseline_were_used(tiny_atlas):
+    """The settings say null, which leaves the choice to what the examples of a task have."""
+    used = plan_quantity(run_context(tiny_atlas.path / "cells"), "Colours", "choose")
+    assert tiny_atlas.run.quantities == {
+        method: dict.fromkeys(("Colours", "Numbers"), Quantity(metric=used.metric, baseline=used.baseline))
+        for method in ("attribute", "ablate")
+    }
 
 
 def test_the_run_holds_only_measures_that_were_given(tiny_atlas):

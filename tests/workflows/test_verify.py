@@ -11,10 +11,12 @@ from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.tables import EVIDENCE
 from headatlas.errors import HeadAtlasError
 from headatlas.evidence import trial as trial_module
+from headatlas.suites.suite import Suite
 from headatlas.workflows.map import map_heads
 from headatlas.workflows.presets import PRESETS, choose_settings
 from headatlas.workflows.verify import verify
 from tests import tiny
+from tests.evidence.common import plain
 from tests.workflows.planted import SUITE, check, planted
 
 TESTS = ["mask", "keep"]
@@ -139,6 +141,66 @@ def test_the_heads_that_are_tested_are_the_first_in_rank(atlas):
             "task == @task and control == 'top' and metric == 'logprob' and k == 1 and compared_with.isna()"
         ).itertuples()
         assert row.value < row.intact - 1
+
+
+def test_heads_can_be_ranked_by_another_measure_and_that_is_recorded(atlas):
+    """Of the head that is specific for one task, the other one loses nothing; settings say by what heads were taken."""
+    usual = check(atlas, planted(), SUITE, tests=["mask"], method="ablate", reporter=tiny.Listener())
+    keys = set(usual.evidence["settings"])
+    assert usual.run.verifications[0].settings["measure"] == "needed"
+    tested = check(
+        atlas, planted(), SUITE, tests=["mask"], method="ablate", measure="specific", reporter=tiny.Listener()
+    )
+    (entry,) = tested.run.verifications
+    assert entry.settings["measure"] == "specific"
+    assert set(tested.evidence["settings"]) == {entry.key} != keys
+    for task, helper in tiny.HELPERS.items():
+        ranking = tested.ranking(task, "ablate", "specific")
+        assert ranking[0] == helper
+        assert ranking != tested.ranking(task, "ablate")
+    with pytest.raises(HeadAtlasError, match="Unknown measure of ablate 'specifc'. Did you mean 'specific'"):
+        check(atlas, planted(), SUITE, method="ablate", measure="specifc", reporter=tiny.Listener())
+
+
+def test_shares_are_of_what_the_map_says_that_single_heads_take(atlas):
+    found = check(atlas, planted(), SUITE, tests=["specificity"], method="ablate", reporter=tiny.Listener()).evidence
+    for task in tiny.HELPERS:
+        total = np.clip(Atlas(atlas).grid(task, "ablate", "needed"), 0, None).sum()
+        levels = found[(found["eval_task"] == task) & found["compared_with"].isna()].set_index(["task", "metric"])
+        for other in tiny.HELPERS:
+            share = levels.loc[(other, "share"), "value"]
+            assert share == pytest.approx(levels.loc[(other, "margin"), "value"] / total)
+    assert not len(found[(found["eval_task"] == "Neutral") & (found["metric"] == "share")])
+    by_probe = check(atlas, planted(), SUITE, tests=["specificity"], method="probe", reporter=tiny.Listener()).evidence
+    assert "share" not in set(by_probe.query("method == 'probe'")["metric"]), "the probe has no effects to share"
+
+
+def with_twins(count: int) -> Suite:
+    """Every example has a twin: the same prompt with the next word."""
+    examples = []
+    for e in tiny.copying(count).examples:
+        words = tiny.COLOURS if e.task == "Colours" else tiny.NUMBERS
+        word = words[(words.index(e.answer.strip()) + 1) % 4]
+        twin = {"prompt": e.prompt.replace(e.answer, f" {word}"), "answer": f" {word}"}
+        examples.append(e.model_validate(e.model_dump() | {"counterfactual": twin}))
+    return Suite("twins", tuple(examples))
+
+
+@pytest.mark.parametrize(("baseline", "is_twin"), [(None, True), ("mean", False)])
+def test_the_margin_of_a_test_is_that_of_the_map(tmp_path, baseline, is_twin):
+    """Over the twin's answer where the map compared with the twin, otherwise over the distractors."""
+    suite = with_twins(36)
+    opened = map_heads(planted(), suite, ["ablate"], baseline=baseline, out=tmp_path / "a", reporter=tiny.Listener())
+    tested = check(opened, planted(), suite, tests=["mask"], limit=4, reporter=tiny.Listener())
+    margin = tested.evidence.query("metric == 'margin' and control == 'top' and k == 1 and task == 'Colours'")
+    examples = suite.split(0)["evaluate"].limit(4, 0).of("Colours")
+    expected = []
+    for example in examples:
+        foils = (example.counterfactual.answer,) if is_twin else example.distractors
+        options = example.model_copy(update={"distractors": foils})
+        answer, *others = plain(planted(), options)
+        expected.append(answer - np.log(np.exp(others).sum()))
+    assert margin["intact"].iloc[0] == pytest.approx(np.mean(expected), abs=1e-4)
 
 
 def test_a_test_that_does_not_apply_is_refused(atlas):

@@ -144,9 +144,9 @@ class Atlas:
         rows.insert(0, "rank", np.arange(1, len(rows) + 1))
         return rows[["rank", "layer", "head", "value", "low", "high", "stderr", "p_value", "q_value", "least", "most"]]
 
-    def ranking(self, task: str | None = None, method: str | None = None) -> list[Head]:
+    def ranking(self, task: str | None = None, method: str | None = None, measure: str | None = None) -> list[Head]:
         """The measured heads of a task, first in rank first: the one order that `top`, report, page and tests use."""
-        rows = self.table(task, method)
+        rows = self.table(task, method, measure)
         return list(zip(rows["layer"].tolist(), rows["head"].tolist(), strict=True))
 
     def grid(
@@ -168,6 +168,16 @@ class Atlas:
         from headatlas.patterns import find_patterns
 
         return find_patterns(self)
+
+    def consensus(self, task: str | None = None, k: int | None = None) -> pd.DataFrame:
+        """The first `k` heads of a task, or all, that at least two independent causal methods support.
+
+        Most methods first, then in the order of the default method. For every method its value, rank and q, and whether
+        it supports the head by its own rule; `headatlas.patterns.find_consensus` says what those rules are.
+        """
+        from headatlas.patterns import find_consensus
+
+        return find_consensus(self, task).rows(k)
 
     def plot(self, figure: str = "importance", method: str | None = None, path: str | Path | None = None) -> Any:
         """Draw a figure; returns the matplotlib figure, and writes it where a path is given."""

@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 # What the numbers of a method are about: what an intervention finds, what a probe finds, what gates decide, or merely
 # what a head does.
 Kind = Literal["importance", "information", "role", "description"]
+# When a head counts as supported by a method, in a consensus of methods. `significant`: q below 0.05 and a value above
+# zero. `first`: a rank among the first, for estimates without p. `always`: a value above 0.5 in every seed.
+Support = Literal["significant", "first", "always"]
 # How the outcomes of a test are laid out; every view knows each of these. `curve`: a number over the count of heads.
 # `recovery`: the same for heads that are kept. `matrix`: heads of one task (row), measured on another (column).
 # `change`: one change per task and control.
@@ -56,6 +59,12 @@ class MethodInfo(Declaration):
     by_default: bool = True  # part of a map for which no methods are named
     fewest_tasks: int = 1  # that it can map
     most_tasks: dict[str, int] = {}  # preset: how many tasks it maps unless tasks are named; all where absent
+    # The rule of support in a consensus. Where absent, a method of importance supports heads by q if it gives one and
+    # by rank if not; other methods then have no say.
+    support: Support | None = None
+    # What its numbers rest on: the way of measuring and the examples. Methods that rest on the same count once in a
+    # consensus; one that says nothing rests on itself alone.
+    evidence_from: str = ""
     tests: tuple[str, ...] | None = None  # evidence tests that apply; None: every test whose measures it has
     figures: tuple[str, ...] = ()  # figures of its own, by name
 
@@ -73,7 +82,12 @@ class MethodInfo(Declaration):
     @property
     def ranking(self) -> str:
         """The rule by which heads are ranked, in words."""
-        return f"{'largest' if self.order == 'descending' else 'smallest'} {self.primary.replace('_', ' ')} first"
+        return self.ranking_by(self.primary)
+
+    def ranking_by(self, measure: str) -> str:
+        """The rule by which a measure ranks heads: the primary one as declared, all others largest first."""
+        smallest = measure == self.primary and self.order == "ascending"
+        return f"{'smallest' if smallest else 'largest'} {measure.replace('_', ' ')} first"
 
 
 class Control(Declaration):
@@ -94,7 +108,7 @@ class TestInfo(Declaration):
     question: str  # what the outcome answers
     shape: Shape
     axis: str = "heads"  # what k counts
-    headline: str = "logprob"  # the metric that is shown first
+    headline: str = "margin"  # the metric that is shown first; the log-probability where a task has no margin
     controls: tuple[Control, ...] = ()
     chosen: tuple[str, ...] = ("top",)  # the controls that take heads chosen by the map
     reference: str | None = "random"  # the control they are compared with

@@ -83,6 +83,15 @@ class MapSettings(Record):
     methods: dict[str, dict[str, Any]] = {}
 
 
+class Quantity(Record):
+    """What a method measured of the examples of a task, and what it put in the place of a head."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    metric: str  # "margin" or "logprob"
+    baseline: str  # "twin", "pair", "mean", "zero" or "resample"
+
+
 class CellCounts(Record):
     """Cells that the run computed, and cells that an earlier run had left."""
 
@@ -115,6 +124,7 @@ class RunRecord(Record):
     seconds: float | None = None
     cells: CellCounts | None = None
     methods: list[MethodInfo] = []  # declarations of the methods that measured something
+    quantities: dict[str, dict[str, Quantity]] = {}  # by method and task; without methods that have no such choice
     default_method: str | None = None  # the one that figures, page, `top` and `verify` take unless told otherwise
     tests: list[TestInfo] = []  # declarations of the tests that were run
     verifications: list[Verification] = []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """Examples:
   headatlas map                                    bundled model and suite
-  headatlas map --model ./llama --preset standard  your model, all heads ablated
+  headatlas map --model ./llama --preset standard  your model, more exact examples
   headatlas map --suite tasks.jsonl --out mine     your tasks
   headatlas map --task retrieval --method ablate   one task, one method
   headatlas map --method probe --set probe.kind=paper
@@ -39,6 +39,10 @@ def run(
     seeds: Annotated[int | None, typer.Option(help="Repetitions of what is random; the preset's by default.")] = None,
     metric: Metric = None,
     baseline: Baseline = None,
+    exact: Annotated[
+        str | None,
+        typer.Option(help="Examples per task that ablate measures exactly for every head: a number, or all."),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="METHOD.SETTING=VALUE", help="A setting of a method; may be repeated."),
@@ -58,7 +62,11 @@ def run(
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure what every head does for every task, and write an atlas."""
+    """Measure what every head does for every task, and write an atlas.
+
+    Where examples have twins (the field counterfactual), a head is replaced by what it does on the twin, and the answer
+    is compared with the twin's. `headatlas suite check SUITE --model M` says beforehand what your tasks allow.
+    """
     from headatlas.progress import Reporter
     from headatlas.workflows.map import map_heads
 
@@ -75,7 +83,7 @@ def run(
             seeds=seeds,
             metric=metric,
             baseline=baseline,
-            settings=parse_settings(set_ or ()),
+            settings=parse_settings([*(set_ or ()), *([f"ablate.exact={exact}"] if exact else [])]),
             level=level,
             chat=chat,
             at_chance=at_chance,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from headatlas.progress import Reporter
+    from headatlas.run.context import RunContext
+    from headatlas.run.encoding import Encoder
+    from headatlas.run.readiness import Readiness
     from headatlas.suites.example import Example
+    from headatlas.suites.suite import Suite
 
 app = typer.Typer(help="List, check, audit and import suites.", no_args_is_help=True)
 importer = typer.Typer(help="Turn other data into a task file.", no_args_is_help=True)
@@ -32,29 +36,42 @@ def list_(json_: Json = False) -> None:
 @app.command()
 def check(
     suite: Annotated[str, typer.Argument(help="A built-in suite or a JSONL task file.")],
+    model: Annotated[
+        str | None,
+        typer.Option(help="Also say which twins can be aligned in the tokens of this model, and what `map` would do."),
+    ] = None,
     level: Level = None,
     json_: Json = False,
 ) -> None:
-    """Read a suite as `map` would, split it, and count.
+    """Read a suite as `map` would, split it, and count examples, groups, twins and options that begin another.
 
-    Example: headatlas suite check tasks.jsonl
+    With --model: `aligned` examples can be measured with their twin, `lent` ones with another example as a twin,
+    `nested` ones have an option that begins another in tokens; baseline and metric are the defaults of `map`.
+
+    Example: headatlas suite check tasks.jsonl --model smollm2
     """
+    from headatlas.progress import Reporter
     from headatlas.suites import load_suite
+    from headatlas.suites.options import any_cut_short
     from headatlas.suites.suite import SPLITS
 
     chosen = load_suite(suite, level)
     splits = chosen.split()
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "task": task,
             "examples": len(task_examples := chosen.of(task)),
             "groups": len({example.group for example in task_examples}),
             "templates": len({example.template for example in task_examples}),
-            "twins": sum(example.counterfactual is not None for example in task_examples),
             **{split: len(splits[split].of(task)) for split in SPLITS},
+            "twins": sum(example.counterfactual is not None for example in task_examples),
+            "nested": sum(any_cut_short((example.answer, *example.distractors)) for example in task_examples),
         }
         for task in chosen.tasks
     ]
+    if model:
+        ready = {entry.task: entry for entry in _readiness(chosen, model, Reporter(quiet=json_))}
+        rows = [row | ready[row["task"]].columns() for row in rows]
     if json_:
         typer.echo(json.dumps({"suite": chosen.name, "fingerprint": chosen.fingerprint, "tasks": rows}, indent=2))
         return
@@ -62,16 +79,25 @@ def check(
 
     from headatlas.views.terminal import plain_console
 
+    console = plain_console()
     table = Table(*rows[0], box=None, pad_edge=False)
     for row in rows:
         table.add_row(*map(str, row.values()))
-    plain_console().print(table)
+    console.print(table)
+    if nested := sum(row["nested"] for row in rows):
+        console.print(
+            f"\nIn {nested} examples an option begins another, so it is always at least as likely (nested). A forced "
+            "choice counts it without the longer one; better, give options that differ from their beginning.",
+            soft_wrap=True,
+        )
 
 
 @app.command()
 def audit(
     suite: Annotated[str, typer.Argument(help="A built-in suite or a JSONL task file.")],
-    model: Annotated[str | None, typer.Option(help="Also compare lengths in the tokens of this model.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Also compare lengths, twins and options in the tokens of this model.")
+    ] = None,
     level: Level = None,
     json_: Json = False,
 ) -> None:
@@ -85,9 +111,13 @@ def audit(
 
     reporter = Reporter(quiet=json_)
     chosen = load_suite(suite, level)
-    tokens = _token_lengths(model, reporter) if model else None
+    context = _context(chosen, model, reporter) if model else None
     with reporter.spinner(f"Auditing {len(chosen.examples)} examples"):
-        checks = run_audit(chosen, tokens=tokens)
+        checks = run_audit(chosen, tokens=_token_lengths(context.encoder) if context else None)
+        if context:
+            from headatlas.run.readiness import readiness
+
+            checks += [check for entry in readiness(context) for check in entry.checks()]
     if json_:
         typer.echo(json.dumps([check.row() for check in checks], indent=2, allow_nan=False))
         return
@@ -112,12 +142,26 @@ def audit(
             console.print(Text(check.verdict, colours[check.verdict]), f"{check.name}: {check.note}", soft_wrap=True)
 
 
-def _token_lengths(model: str, reporter: Reporter) -> dict[str, Callable[[Example], int]]:
+def _context(suite: Suite, model: str, reporter: Reporter) -> RunContext:
+    """All examples of a suite with the tokenizer of a model; nothing is run and nothing is written."""
     from headatlas.model.loading import load
+    from headatlas.run.cells import Runner
+    from headatlas.run.context import RunContext
     from headatlas.run.encoding import Encoder
 
-    encoder = Encoder(load(model, reporter=reporter))
+    loaded = load(model, reporter=reporter)
+    return RunContext(loaded, suite.split(), Runner(Path("cells"), reporter), Encoder(loaded))
 
+
+def _readiness(suite: Suite, model: str, reporter: Reporter) -> list[Readiness]:
+    from headatlas.run.readiness import readiness
+
+    context = _context(suite, model, reporter)
+    with reporter.spinner(f"Aligning {len(suite.examples)} examples with their twins"):
+        return readiness(context)
+
+
+def _token_lengths(encoder: Encoder) -> dict[str, Callable[[Example], int]]:
     def prompt(example: Example) -> int:
         return encoder.encode(example)[0].start
 

@@ -1,29 +1,49 @@
-"""headatlas top: the first heads of a task, in the order of their rank."""
+"""headatlas top: the first heads of a task, in the order of their rank, or those that several methods support."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from headatlas.errors import UsageError
+
+if TYPE_CHECKING:
+    from headatlas.atlas.atlas import Atlas
+    from headatlas.patterns import Consensus
 
 
 def run(
     atlas: Annotated[Path, typer.Argument(help="The atlas folder.")],
     task: Annotated[
-        str | None, typer.Option(help="The task; case does not matter. Not needed where there is only one.")
+        str | None,
+        typer.Option(help="The task; case does not matter. Not needed where there is only one, or with --consensus."),
     ] = None,
     k: Annotated[int, typer.Option("-k", help="How many heads.", min=1)] = 10,
     method: Annotated[str | None, typer.Option(help="Whose map; the atlas's default method unless given.")] = None,
+    consensus: Annotated[
+        bool,
+        typer.Option("--consensus", help="Only heads that at least two independent causal methods support."),
+    ] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the first heads of a task in the order of their rank, with intervals.
 
+    With --consensus: the heads that at least two of ablate, attribute, gate and other causal methods support, each by
+    its own rule. Probes do not count: they find information, not effects.
+
     Example: headatlas top atlas --task retrieval -k 5
+
+    Example: headatlas top atlas --consensus
     """
     from headatlas.atlas.atlas import Atlas
 
     opened = Atlas(atlas)
+    if consensus:
+        _consensus(opened, task, k, method, json_)
+        return
     if json_:
         typer.echo(opened.table(task, method).head(k).to_json(orient="records", indent=2))
         return
@@ -34,3 +54,38 @@ def run(
     table = top_table(opened, task, k, method)
     print_maps(console, opened, [task], method)
     console.print(table)
+
+
+def _consensus(atlas: Atlas, task: str | None, k: int, method: str | None, json_: bool) -> None:
+    """Of one task, or of all that at least two methods have mapped."""
+    from headatlas.patterns import consensus_tasks, find_consensus
+
+    if method is not None:
+        raise UsageError("`consensus` asks all causal methods of the atlas; leave `method` out.")
+    found = [find_consensus(atlas, name) for name in ([task] if task else consensus_tasks(atlas))]
+    if json_:
+        typer.echo(json.dumps([_as_json(one, k) for one in found], indent=2))
+        return
+    from headatlas.views.terminal import consensus_table, plain_console
+
+    console = plain_console()
+    for one in found:
+        console.print(consensus_table(one, k, atlas.shape[0] * atlas.shape[1]))
+
+
+def _as_json(consensus: Consensus, k: int) -> dict[str, Any]:
+    return {
+        "task": consensus.task,
+        "agreed": len(consensus.heads),
+        "by_chance": consensus.by_chance,
+        "methods": [
+            {
+                "method": witness.info.name,
+                "evidence_from": witness.evidence,
+                "supports": witness.criterion,
+                "heads": len(witness.supported),
+            }
+            for witness in consensus.witnesses
+        ],
+        "heads": json.loads(consensus.rows(k).to_json(orient="records")),
+    }

@@ -15,7 +15,8 @@ from headatlas.errors import Interrupted
 
 EXAMPLES = """Examples:
   headatlas verify atlas                         all tests of the default map
-  headatlas verify atlas --method ablate         of another method's map
+  headatlas verify atlas --method attribute      of another method's map
+  headatlas verify atlas --measure specific      of the heads that are specific for each task
   headatlas verify atlas --test mask,keep -k 32  some tests, 32 heads"""
 
 Command = with_epilog(lambda: "\n\n".join([tests_list(), EXAMPLES]))
@@ -27,6 +28,9 @@ def run(
         str | None, typer.Option(help="Tests, separated by commas; by default all that apply to the method.")
     ] = None,
     method: Annotated[str | None, typer.Option(help="Whose maps; the atlas's default method unless given.")] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="Rank heads by this measure of the method; by its primary one unless given.")
+    ] = None,
     preset: Annotated[str | None, typer.Option(help="quick, standard or paper; that of the atlas by default.")] = None,
     k: Annotated[
         list[int] | None, typer.Option("-k", help="Number of heads; may be repeated. The largest is used where one is.")
@@ -59,6 +63,7 @@ def run(
             draws=draws,
             limit=limit,
             baseline=baseline,
+            measure=measure,
             distractors=distractors,
             load_options={"device": device, "trust_remote_code": trust_remote_code},
             reporter=Reporter(quiet=quiet or json_),

@@ -1,7 +1,7 @@
 """Remove the heads of a low-level function through whole chains: do the high-level steps that build on it fail?
 
 The model answers every step itself, with the heads removed, and its answers stand in the prompts of the steps that
-follow. High-level steps are scored by the log-probability of the right answer and by forced choice.
+follow. High-level steps are scored by the margin and the log-probability of the right answer and by forced choice.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Planned = tuple[str, str, int | None, Heads]  # low-level function, control, draw, the heads that are removed
 
-WALK = CellKind("hierarchy", 2)
+WALK = CellKind("hierarchy", 3)
 STEP_TOKENS = 16  # of the model's answer to a step
 
 
@@ -95,20 +95,19 @@ def _outcomes(
     """Per high-level function: the outcome of every set of heads, and the groups of the steps."""
     baseline = _baseline(trial, lows)
     cells = [_cell(trial, steps, sets, baseline, lows) for steps in chains]
-    logprobs: dict[str, list[Array]] = defaultdict(list)
-    hits: dict[str, list[Array]] = defaultdict(list)
+    scores: dict[str, dict[str, list[Array]]] = defaultdict(lambda: defaultdict(list))
     groups: dict[str, list[str]] = defaultdict(list)
     for steps, result in zip(chains, trial.context.runner.run("Hierarchy", cells), strict=True):
         high = [example for example in steps.examples if example.task in trial.high_level]
         for i, example in enumerate(high):
-            logprobs[example.task].append(result["logprob"][:, i])
-            hits[example.task].append(result["hit"][:, i])
+            for name, values in result.items():
+                scores[example.task][name].append(values[:, i])
             groups[example.task].append(example.group)
-    outcomes = {
-        task: Outcome(np.stack(logprobs[task], 1), np.stack(hits[task], 1))
-        for task in trial.high_level
-        if task in groups
-    }
+    outcomes = {}
+    for task in trial.high_level:
+        if task in groups:
+            logprob, hit, margin = (np.stack(scores[task][name], 1) for name in ("logprob", "hit", "margin"))
+            outcomes[task] = Outcome(logprob, hit, None if np.isnan(margin).any() else margin)
     return outcomes, groups
 
 
@@ -130,7 +129,8 @@ def _cell(trial: Trial, steps: Steps, sets: Sequence[Heads], baseline: Tensor | 
         WALK,
         lambda: walk(trial, steps, gates, baseline),
         sum(len(encoder.ids(example.prompt)) for example in steps.examples) * len(sets),
-        options=[[astuple(option) for option in encoder.encode(example)] for example in steps.examples],
+        options=[[astuple(option) for option in trial.options(example)] for example in steps.examples],
+        foils=[trial.foil(example) for example in steps.examples],
         high_level=[example.task in trial.high_level for example in steps.examples],
         joints=steps.joints,
         tokenizer=encoder.fingerprint,
@@ -141,7 +141,8 @@ def _cell(trial: Trial, steps: Steps, sets: Sequence[Heads], baseline: Tensor | 
 
 
 def walk(trial: Trial, steps: Steps, gates: Tensor, baseline: Tensor | None) -> Result:
-    """One chain under every mask at once: `logprob` and `hit` [mask, high-level step]."""
+    """One chain under every mask at once: `logprob`, `hit` and `margin` [mask, high-level step]; a margin is NaN where
+    there is nothing to compare with."""
     from headatlas.run.batches import make_batches
     from headatlas.run.generation import answer
     from headatlas.run.interventions import FORWARD_TOKENS, GatesByExample, score_under
@@ -150,18 +151,23 @@ def walk(trial: Trial, steps: Steps, gates: Tensor, baseline: Tensor | None) -> 
     model, encoder = trial.context.model, trial.context.encoder
     last = max(i for i, example in enumerate(steps.examples) if example.task in trial.high_level)
     answers: list[list[str]] = [[] for _ in gates]
-    logprob, hit = [], []
+    scored: list[Outcome] = []
     for number, example in enumerate(steps.examples[: last + 1]):
         prompts = [steps.prompt(mask_answers) for mask_answers in answers]
         if example.task in trial.high_level:
-            asked = [encoder.encode(example.model_copy(update={"prompt": prompt})) for prompt in prompts]
+            asked = [trial.options(example.model_copy(update={"prompt": prompt})) for prompt in prompts]
+            foiled = () if trial.foil(example) is None else range(len(asked))
             intervention = GatesByExample(gates, baseline)
             batches = make_batches(asked, FORWARD_TOKENS)
-            outcome = outcome_of((batch, score_under(model, batch, intervention)) for batch in batches)
-            logprob.append(outcome.logprob[0])
-            hit.append(outcome.hit[0])
+            results = [(batch, score_under(model, batch, intervention)) for batch in batches]
+            scored.append(outcome_of(results, foiled))
         if number < last:
             written = answer(model, encoder, prompts, STEP_TOKENS, gates, baseline)
             for mask_answers, text in zip(answers, written, strict=True):
                 mask_answers.append(text)
-    return {"logprob": np.stack(logprob, 1), "hit": np.stack(hit, 1)}
+    margins = [one.logprob[0] * np.nan if one.margin is None else one.margin[0] for one in scored]
+    return {
+        "logprob": np.stack([one.logprob[0] for one in scored], 1),
+        "hit": np.stack([one.hit[0] for one in scored], 1),
+        "margin": np.stack(margins, 1),
+    }

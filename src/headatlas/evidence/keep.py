@@ -24,8 +24,9 @@ SMALLEST = 0.05  # nats between the intact model and one without heads; below th
 class Keep(EvidenceTest):
     """All heads but the top k are replaced by their baseline, for circuits of several sizes; and random circuits.
 
-    f = (m(C) - m(0)) / (m(N) - m(0)), m the log-probability of the answer (MIB): 0 without any head, 1 with all.
-    CPR is the area under f over the share of heads kept, CMD the area of |1 - f|.
+    f = (m(C) - m(0)) / (m(N) - m(0)): 0 without any head, 1 with all (MIB); m is the margin where a task has one,
+    otherwise the log-probability of the answer. CPR is the area under f over the share of heads
+    kept, CMD the area of |1 - f|.
     """
 
     info: ClassVar[TestInfo] = TestInfo(
@@ -53,25 +54,26 @@ class Keep(EvidenceTest):
             outcome, groups = outcomes[task], trial.groups(task)
             planned = [(task, {"control": control, "k": len(kept), "draw": draw}) for control, draw, kept in plan[1:]]
             rows += self.level_rows(outcome, groups, task, planned)
-            if outcome.logprob[0].mean() - outcome.logprob[1].mean() < SMALLEST:
+            if outcome.nats[0].mean() - outcome.nats[1].mean() < SMALLEST:
                 trial.context.say(
                     f"{task}: the model loses almost nothing without any head, so no recovered fraction is given."
                 )
                 continue
-            rows += self.fractions(task, plan, outcome.logprob, groups, len(every))
+            rows += self.fractions(task, plan, outcome.nats, groups, len(every))
         return rows
 
     def fractions(
-        self, task: str, plan: list[Circuit], logprob: Array, groups: list[str], heads: int
+        self, task: str, plan: list[Circuit], values: Array, groups: list[str], heads: int
     ) -> Iterator[Evidence]:
-        """Fractions and areas from log-probabilities [circuit, example]; the plan begins with all heads and none."""
+        """Fractions and areas from margins or log-probabilities [circuit, example]; the plan begins with all heads and
+        none."""
         weights = resamples(groups)
-        resampled = (weights / weights.sum(1, keepdims=True)) @ logprob.T  # [draw, circuit]
+        resampled = (weights / weights.sum(1, keepdims=True)) @ values.T  # [draw, circuit]
 
-        def recovered(values: Array) -> Array:
-            return (values - values[..., 1:2]) / (values[..., :1] - values[..., 1:2])
+        def recovered(means: Array) -> Array:
+            return (means - means[..., 1:2]) / (means[..., :1] - means[..., 1:2])
 
-        exact, spread = recovered(logprob.mean(1)), recovered(resampled)
+        exact, spread = recovered(values.mean(1)), recovered(resampled)
         low, high = expanded_percentiles(spread, len(set(groups)))
         for i, (control, draw, kept) in enumerate(plan):
             if i > 1:

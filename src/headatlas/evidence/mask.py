@@ -58,15 +58,18 @@ class Mask(EvidenceTest):
         self, task: str, plan: Sequence[Planned], outcome: Outcome, groups: list[str]
     ) -> Iterator[Evidence]:
         """How far the top heads of each k are from the mean of the random draws; p is their rank among them."""
-        means = outcome.logprob.mean(1)
-        for k, top, drawn in _comparisons(plan):
-            p_value = (1 + sum(means[i] <= means[top] for i in drawn)) / (1 + len(drawn))
-            difference = outcome.logprob[top] - outcome.logprob[drawn].mean(0)
-            low, high = bootstrap_mean(difference, groups)
-            yield self.row(
-                task, task, "top", "logprob", float(difference.mean()), 0.0, float(low), float(high), k,
-                compared_with="random", p_value=float(p_value),
-            )  # fmt: skip
+        for metric, values in outcome.metrics.items():
+            if metric == "accuracy":  # too coarse for a rank among draws
+                continue
+            means = values.mean(1)
+            for k, top, drawn in _comparisons(plan):
+                p_value = (1 + sum(means[i] <= means[top] for i in drawn)) / (1 + len(drawn))
+                difference = values[top] - values[drawn].mean(0)
+                low, high = bootstrap_mean(difference, groups)
+                yield self.row(
+                    task, task, "top", metric, float(difference.mean()), 0.0, float(low), float(high), k,
+                    compared_with="random", p_value=float(p_value),
+                )  # fmt: skip
 
 
 def _comparisons(plan: Sequence[Planned]) -> Iterator[tuple[int, int, list[int]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -21,6 +22,9 @@ OTHERS = "other tasks' heads"
 
 class Specificity(EvidenceTest):
     """For all pairs of tasks, the neutral one included: heads chosen for the first, damage on the second.
+
+    Where the map says what each single head takes from the margin of a task, margins are also given as a share of the
+    sum of what they take, so that tasks compare.
 
     Compared with other tasks' heads: on the examples of a task, what its heads do less the mean of what those of the
     other tasks do: paired, so that easy and hard tasks compare. Below zero the task's heads hurt it more.
@@ -50,6 +54,7 @@ class Specificity(EvidenceTest):
         rows: list[Evidence] = []
         for eval_task, outcome in outcomes.items():
             groups = trial.groups(eval_task)
+            outcome = replace(outcome, unit=trial.units.get(eval_task))
             rows += self.level_rows(outcome, groups, eval_task, planned)
             if eval_task in sets and len(sets) > 1:
                 index = list(sets).index(eval_task) + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 
 import numpy as np
@@ -14,10 +14,11 @@ from headatlas.errors import HeadAtlasError
 from headatlas.evidence.base import SPLIT, TestSettings
 from headatlas.evidence.choice import Heads, Ranking, matched
 from headatlas.run.baselines import Baselines
-from headatlas.run.batches import Batch
-from headatlas.run.cells import Cell, CellKind
+from headatlas.run.batches import Batch, make_batches
+from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.competence import intact_cell
 from headatlas.run.context import RunContext
+from headatlas.run.encoding import Option
 from headatlas.run.interventions import Gates, Pushes, gates_scaling, gates_without, score_under
 from headatlas.run.outcomes import Outcome, outcome_of
 from headatlas.stats import Array
@@ -32,6 +33,8 @@ class Trial:
 
     `context` holds the mapped tasks and the neutral one, `chains` the steps of held-out chains, `maps` every measure of
     the method as {task: {measure: [layer, head]}}. `low_level` and `high_level` are the tasks that the suite calls so.
+    The foil of the `twinned` tasks is the answer of an example's twin, as in their maps. `units` are what all single
+    heads of a task take from its margin together, in nats, where its map says so.
     """
 
     def __init__(
@@ -45,10 +48,14 @@ class Trial:
         neutral: str | None = None,
         low_level: Sequence[str] = (),
         high_level: Sequence[str] = (),
+        twinned: Collection[str] = (),
+        units: Mapping[str, float] | None = None,
     ):
         self.context, self.tasks, self.rankings, self.settings = context, tuple(tasks), rankings, settings
         self.chains, self.maps, self.neutral = chains, maps or {}, neutral
         self.low_level, self.high_level = tuple(low_level), tuple(high_level)
+        self.twinned, self.units = frozenset(twinned), units or {}
+        self._foiled: dict[str, list[Batch]] = {}
 
     @cached_property
     def baselines(self) -> Baselines:
@@ -68,8 +75,29 @@ class Trial:
         return self.context.groups(task, SPLIT)
 
     def batches(self, task: str, split: str = SPLIT) -> list[Batch]:
-        """Examples with all their options, or with answers alone where that was asked for."""
-        return self.context.batches(task, split, with_distractors=self.settings.distractors)
+        """Examples with all their options, or with answers alone where that was asked for; held-out ones with foils."""
+        if split != SPLIT or task not in self.twinned:
+            return self.context.batches(task, split, with_distractors=self.settings.distractors)
+        if task not in self._foiled:
+            self._foiled[task] = make_batches([self.options(example) for example in self.context.examples(task, split)])
+        return self._foiled[task]
+
+    def foil(self, example: Example) -> str | None:
+        """The answer of the twin where the task's map compared with it; distractors are the foil otherwise."""
+        twin = example.counterfactual
+        return None if twin is None or example.task not in self.twinned else twin.answer
+
+    def options(self, example: Example) -> list[Option]:
+        """What is scored of a held-out example: the answer, the distractors, and last the foil where it has one."""
+        foil = self.foil(example)
+        texts = (example.answer, *(example.distractors if self.settings.distractors else ()))
+        texts += () if foil is None else (foil,)
+        return self.context.encoder.encode_texts(example.id, example.prompt, texts)
+
+    def outcome(self, task: str, split: str, scored: Iterable[tuple[Batch, Result]]) -> Outcome:
+        """The outcome of the examples of a task, from the scores of its batches."""
+        examples = self.context.examples(task, split) if split == SPLIT else ()
+        return outcome_of(scored, {i for i, example in enumerate(examples) if self.foil(example) is not None})
 
     def top(self, task: str) -> Heads:
         """The heads of a task where a single number of them is needed."""
@@ -143,7 +171,7 @@ class Trial:
         results = self.context.runner.run(title, [intact_cell(self.context, batch) for _, batch in pairs])
         scored = list(zip(pairs, results, strict=True))
         return {
-            task: outcome_of((batch, result) for (owner, batch), result in scored if owner == task)
+            task: self.outcome(task, split, [(batch, result) for (owner, batch), result in scored if owner == task])
             for task in self.tasks
         }
 
@@ -170,7 +198,7 @@ class Trial:
         results = self.context.runner.run(title, [make_cell[task](batch) for task, batch in pairs])
         scored = list(zip(pairs, results, strict=True))
         return {
-            task: outcome_of((batch, result) for (owner, batch), result in scored if owner == task)
+            task: self.outcome(task, split, [(batch, result) for (owner, batch), result in scored if owner == task])
             for task in make_cell
         }
 

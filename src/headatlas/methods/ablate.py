@@ -6,28 +6,23 @@ correct the estimate without bias.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from headatlas.atlas.declarations import Measure, MethodInfo
 from headatlas.atlas.records import Diagnostic, HeadMap
 from headatlas.errors import UsageError
-from headatlas.methods.attribute import describe
+from headatlas.methods.attribute import describe, plan_tasks, say_left_out
 from headatlas.methods.base import Measured, Method
-from headatlas.methods.certify import Certified, Measurements, draw_examples, negative
-from headatlas.methods.effects import (
-    attributed_effects,
-    attributed_units,
-    exact_effects,
-    kv_groups,
-    single_heads,
-)
+from headatlas.methods.certify import Certified, negative
+from headatlas.methods.effects import kv_groups, single_heads
+from headatlas.methods.rounds import Measurements, measure_all, measure_in_rounds
 from headatlas.methods.specific import shares, specific
 from headatlas.run.settings import TWIN_BASELINES, check_baseline, check_metric
-from headatlas.stats import Array
+from headatlas.stats import Array, overlap, rank_correlation
 
 if TYPE_CHECKING:
     from headatlas.run.context import RunContext
@@ -35,8 +30,9 @@ if TYPE_CHECKING:
     from headatlas.run.quantity import TaskQuantity
 
 SPLIT = "choose"
+TOP = 16  # heads whose return from the other half of the examples is counted
 FEWEST_EXACT = 4  # turns; with fewer no error can be estimated
-ALL = 0  # of `exact`: every example is measured
+ALL: Literal["all"] = "all"  # of `exact`: every example is measured
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,9 @@ class Ablate(Method):
     `metric` is the margin of the answer over the foil, or the log-probability of the answer; `baseline` is the head's z
     on the twin's prompt, on a lent twin (pair), its mean, zero or that of another example. By default both follow from
     what the examples of a task have. `exact` examples are drawn to be measured exactly for every head, in proportion to
-    the size of their attributions; 0 measures all. `enough` also asks what the twin gains with the prompt's head.
+    the size of their attributions, and 2.5 times as many for the third of the heads that may matter most; a share
+    `thorough` of the heads, the strongest, is measured on every example. "all" measures everything. `enough` also asks
+    what the twin gains with the head of the prompt.
 
     `share` is the effect over the sum of the task's positive effects; `specific` the share less the mean share of the
     same head over the other tasks.
@@ -60,93 +58,84 @@ class Ablate(Method):
         "measurements. One head at a time: heads that can replace each other are understated.",
         kind="importance",
         measures=(
-            Measure(name="needed", meaning="the task loses when the head does as on the twin", unit="nats"),
+            Measure(name="needed", meaning="the task loses when the head is replaced", unit="nats"),
             Measure(
                 name="kv_needed",
-                meaning="the task loses when all heads that share this one's keys and values do as on the twin",
+                meaning="the task loses when all heads that share this one's keys and values are replaced",
                 unit="nats",
             ),
             Measure(name="enough", meaning="the twin gains when the head does as on the prompt", unit="nats"),
-            Measure(name="share", meaning="the head's part of all positive effects of the task", unit="share"),
-            Measure(name="specific", meaning="the head is for this task more than for the others", unit="share"),
+            Measure(
+                name="share", meaning="the head's part of all positive effects of the task", unit="of positive effects"
+            ),
+            Measure(
+                name="specific",
+                meaning="the head is for this task more than for the others",
+                unit="difference of shares",
+            ),
         ),
         primary="needed",
         priority=4,
+        evidence_from="exact effects on choose examples",
         figures=("atlas",),
     )
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "quick": {"exact": 6},
-        "standard": {"exact": 12},
+        "quick": {"exact": 6, "thorough": 0.1, "enough": False},
+        "standard": {"exact": 12, "thorough": 0.25},
         "paper": {"exact": ALL},
     }
     metric: str | None = None
     baseline: str | None = None
-    exact: int = 8
+    exact: int | Literal["all"] = 8
+    thorough: float = 0.1
     enough: bool = True
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_metric(self.metric)
         check_baseline(self.baseline)
-        if self.exact != ALL and self.exact < FEWEST_EXACT:
+        if self.exact != ALL and not (isinstance(self.exact, int) and self.exact >= FEWEST_EXACT):
             raise UsageError(
-                f"exact = {self.exact} was asked for; an error needs at least {FEWEST_EXACT} exact examples, or 0 for "
-                "all of them."
+                f"exact = {self.exact} was asked for; an error needs at least {FEWEST_EXACT} exact examples, or 'all' "
+                "of them."
             )
+        if not 0 <= self.thorough <= 1:
+            raise UsageError(f"thorough = {self.thorough} was asked for; give a share of the heads, from 0 to 1.")
+
+    def check_examples(self, context: RunContext) -> None:
+        plan_tasks(context, SPLIT, self.metric, self.baseline, self.seed)
 
     def measure(self, context: RunContext) -> Measured:
-        from headatlas.run.quantity import plan_quantity
-
-        quantities = {
-            task: plan_quantity(context, task, SPLIT, self.metric, self.baseline, self.seed) for task in context.tasks
-        }
-        needed, together = self._certified(quantities, kv_groups(context.model))
+        quantities = plan_tasks(context, SPLIT, self.metric, self.baseline, self.seed)
+        say_left_out(self.info.name, quantities)
+        heads, groups = single_heads(context.heads), kv_groups(context.model)
+        measured = self._measured(quantities, (heads, groups))
+        each, together = range(len(heads)), range(len(heads), len(heads) + len(groups))
+        needed = {task: m.certified(each) for task, m in measured.items()}
         maps = [self._map(context, task, "needed", result) for task, result in needed.items()]
-        maps += [self._kv_map(context, task, result) for task, result in together.items()]
+        if groups:
+            maps += [self._kv_map(context, task, m.certified(together)) for task, m in measured.items()]
         task_shares = {task: shares(result) for task, result in needed.items()}
         maps += [self._map(context, task, "share", result) for task, result in task_shares.items()]
         if len(task_shares) > 1:
             maps += [self._map(context, task, "specific", result) for task, result in specific(task_shares).items()]
         if self.enough:
             mirrored = {task: q.mirrored() for task, q in quantities.items() if q.baseline in TWIN_BASELINES}
-            enough, _ = self._certified(mirrored, [], ", in twins")
-            maps += [self._map(context, task, "enough", negative(result)) for task, result in enough.items()]
-        entries = [entry for task, q in quantities.items() for entry in self._entries(q, needed[task])]
-        return Measured(maps, entries)
+            gains = self._measured(mirrored, (heads,), " of twins")
+            maps += [self._map(context, task, "enough", negative(m.certified(each))) for task, m in gains.items()]
+        entries = [
+            entry
+            for task, quantity in quantities.items()
+            for entry in self._entries(quantity, needed[task], measured[task].halves(each, self.seed))
+        ]
+        return Measured(maps, entries, {task: q.record for task, q in quantities.items()})
 
-    def _certified(
-        self, quantities: dict[str, TaskQuantity], groups: list[Unit], where: str = ""
-    ) -> tuple[dict[str, Certified], dict[str, Certified]]:
-        """The certified effects of all heads by task, and those of groups of heads (of none where none are given)."""
-        if not quantities:
-            return {}, {}
-        context = next(iter(quantities.values())).context
-        units = [*single_heads(context.heads), *groups]
+    def _measured(
+        self, quantities: dict[str, TaskQuantity], kinds: Sequence[Sequence[Unit]], whose: str = ""
+    ) -> dict[str, Measurements]:
         if self.exact == ALL:
-            effects = exact_effects(f"Exact effects{where}", quantities, units)
-            measured = {task: Measurements(exact, quantities[task].groups) for task, exact in effects.items()}
-        else:
-            attributed = attributed_effects(f"Attribution{where}", quantities)
-            draws = {
-                task: draw_examples(effects, self.exact, np.random.default_rng([self.seed, i]))
-                for i, (task, effects) in enumerate(attributed.items())
-            }
-            drawn = {task: quantities[task].only(draw.examples.tolist()) for task, draw in draws.items()}
-            effects = exact_effects(f"Exact effects{where}", drawn, units)
-            measured = {
-                task: Measurements(
-                    effects[task],
-                    quantities[task].groups,
-                    attributed_units(attributed[task], units, context.model.shape),
-                    draws[task],
-                )
-                for task in quantities
-            }
-        heads, rest = slice(len(context.heads)), slice(len(context.heads), None)
-        return (
-            {task: m.certified(heads) for task, m in measured.items()},
-            {task: m.certified(rest) for task, m in measured.items() if groups},
-        )
+            return measure_all(f"Exact effects{whose}", quantities, [unit for kind in kinds for unit in kind])
+        return measure_in_rounds(whose, quantities, kinds, self.exact, self.thorough, self.seed)
 
     def _map(self, context: RunContext, task: str, measure: str, result: Certified) -> HeadMap:
         return HeadMap(self.info.name, measure, task, 0, context.heads, result.summary)
@@ -156,7 +145,9 @@ class Ablate(Method):
         group_of = np.repeat(np.arange(len(result.summary.mean)), context.model.n_heads // context.model.n_kv_heads)
         return HeadMap(self.info.name, "kv_needed", task, 0, context.heads, result.summary.take(group_of))
 
-    def _entries(self, quantity: TaskQuantity, result: Certified) -> list[Diagnostic]:
+    def _entries(
+        self, quantity: TaskQuantity, result: Certified, halves: list[tuple[Array, Array]]
+    ) -> list[Diagnostic]:
         """How far the certificate can be trusted, beside the map."""
 
         def entry(metric: str, value: float) -> Diagnostic:
@@ -165,11 +156,19 @@ class Ablate(Method):
         strongest = np.argsort(-np.abs(result.summary.mean))[:30]
         return [
             *describe(self.info.name, quantity),
-            entry("examples exact", result.exact),
+            entry("examples exact", result.exact.min()),
+            entry("heads exact on all", (result.exact == len(quantity.items)).sum()),
             entry("variance left", _median(result.variance_left)),
             entry("variance left, 30 largest", _median(result.variance_left[strongest])),
             entry("same sign, 30 largest", float(np.mean(result.same_sign[strongest]))),
+            entry("half overlap", float(np.mean([_shared(*pair) for pair in halves]))),
+            entry("half correlation", float(np.mean([rank_correlation(*pair) for pair in halves]))),
         ]
+
+
+def _shared(first: Array, second: Array) -> float:
+    """The share of the first heads that two maps have in common; heads below zero are not among the first."""
+    return overlap(np.maximum(first, 0), np.maximum(second, 0), min(TOP, len(first) // 2))
 
 
 def _median(values: Array) -> float:

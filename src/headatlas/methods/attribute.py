@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -39,15 +40,16 @@ class Attribute(Method):
         name="attribute",
         title="Attribution",
         summary="estimates the effect of every head from one gradient",
-        meaning="What the task would lose if the head did as on the twin, to first order. An estimate: where attention "
-        "is saturated it can be wrong, even in its sign, so it has no p-values.",
+        meaning="What the task would lose if the head did as on the twin (or at its baseline), to first order. An "
+        "estimate: where attention is saturated it can be wrong, even in its sign, so it has no p-values.",
         kind="importance",
         measures=(
-            Measure(name="needed", meaning="the task loses when the head does as on the twin", unit="nats"),
+            Measure(name="needed", meaning="the task loses when the head is replaced", unit="nats"),
             Measure(name="enough", meaning="the twin gains when the head does as on the prompt", unit="nats"),
         ),
         primary="needed",
         priority=1,
+        evidence_from="gradients on fit examples",
     )
     metric: str | None = None
     baseline: str | None = None
@@ -56,10 +58,12 @@ class Attribute(Method):
         check_metric(self.metric)
         check_baseline(self.baseline)
 
-    def measure(self, context: RunContext) -> Measured:
-        from headatlas.run.quantity import plan_quantity
+    def check_examples(self, context: RunContext) -> None:
+        plan_tasks(context, SPLIT, self.metric, self.baseline)
 
-        quantities = {task: plan_quantity(context, task, SPLIT, self.metric, self.baseline) for task in context.tasks}
+    def measure(self, context: RunContext) -> Measured:
+        quantities = plan_tasks(context, SPLIT, self.metric, self.baseline)
+        say_left_out(self.info.name, quantities)
         effects = attributed_effects("Attribution", quantities)
         maps = self._maps("needed", quantities, effects)
         mirrored = {task: q.mirrored() for task, q in quantities.items() if q.baseline in TWIN_BASELINES}
@@ -68,7 +72,7 @@ class Attribute(Method):
         entries = [entry for q in quantities.values() for entry in describe(self.info.name, q)]
         for task, quantity in quantities.items():
             entries += check_signs(self.info.name, quantity, effects[task].mean(0))
-        return Measured(maps, entries)
+        return Measured(maps, entries, {task: q.record for task, q in quantities.items()})
 
     def _maps(self, measure: str, quantities: dict[str, TaskQuantity], effects: dict[str, Array]) -> list[HeadMap]:
         return [
@@ -80,12 +84,32 @@ class Attribute(Method):
         ]  # fmt: skip
 
 
+def plan_tasks(
+    context: RunContext, split: str, metric: str | None, baseline: str | None, seed: int = 0
+) -> dict[str, TaskQuantity]:
+    """What is measured of every task; refused where that cannot be."""
+    from headatlas.run.quantity import plan_quantity
+
+    return {task: plan_quantity(context, task, split, metric, baseline, seed) for task in context.tasks}
+
+
+def say_left_out(method: str, quantities: Mapping[str, TaskQuantity]) -> None:
+    """A remark for every task of which examples are left out."""
+    for task, quantity in quantities.items():
+        if quantity.left_out:
+            left_out, every = quantity.left_out, quantity.left_out + len(quantity.items)
+            quantity.context.say(
+                f"{method} leaves out {left_out} of {every} examples of {task}: they have no {quantity.baseline} that "
+                "can be aligned and whose answer can be compared with theirs."
+            )
+
+
 def without_p(summary: Summary) -> Summary:
     return replace(summary, p_value=np.full_like(summary.mean, np.nan))
 
 
 def describe(method: str, quantity: TaskQuantity) -> list[Diagnostic]:
-    """How many examples were measured and left out, and with which metric and baseline."""
+    """How many examples were measured and left out."""
     return [
         Diagnostic(method, "examples attributed", float(len(quantity.items)), quantity.task),
         Diagnostic(method, "examples left out", float(quantity.left_out), quantity.task),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from headatlas.atlas.declarations import MethodInfo
 from headatlas.atlas.records import Diagnostic, Head, HeadMap
+from headatlas.atlas.run_record import Quantity
 from headatlas.stats import Array, summarise
 
 if TYPE_CHECKING:
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a method gives back."""
+    """What a method gives back; `quantities` by task, where it measures with one of several metrics and baselines."""
 
     maps: list[HeadMap] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    quantities: dict[str, Quantity] = field(default_factory=dict)
 
 
 class Method:
@@ -32,6 +34,9 @@ class Method:
     info: ClassVar[MethodInfo]
     # Settings that a preset changes: {preset: {setting: value}}.
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def check_examples(self, context: RunContext) -> None:
+        """Raise what would make `measure` fail on these examples; called before anything is written."""
 
     def measure(self, context: RunContext) -> Measured:
         """Measure every task of the context."""

@@ -39,12 +39,12 @@ def attributed_effects(title: str, quantities: Quantities) -> dict[str, Array]:
     return _by_task(title, quantities, lambda quantity: quantity.batches, cell)
 
 
-def exact_effects(title: str, quantities: Quantities, units: Sequence[Unit]) -> dict[str, Array]:
-    """Per task, what each example loses without each unit, measured [example, unit]; units in order of layer."""
+def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]) -> dict[str, Array]:
+    """Per task, what each example loses without each of its units, measured [example, unit]."""
     from headatlas.run.interventions import ablate_each
 
     def cell(quantity: TaskQuantity, batch: Batch) -> Cell:
-        model, prefix = quantity.context.model, quantity.prefix(batch)
+        model, prefix, units = quantity.context.model, quantity.prefix(batch), task_units[quantity.task]
 
         def compute() -> Result:
             replaced = quantity.replacement(batch)

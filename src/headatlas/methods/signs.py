@@ -28,7 +28,7 @@ def check_signs(method: str, quantity: TaskQuantity, estimated: Array) -> list[D
     largest = sorted(np.argsort(-np.abs(estimated), kind="stable")[:CHECKED].tolist())
     some = quantity.only(np.unique(np.linspace(0, len(quantity.items) - 1, EXAMPLES).astype(int)).tolist())
     units = single_heads(heads[i] for i in largest)
-    effects = exact_effects("Check of signs", {quantity.task: some}, units)[quantity.task]
+    effects = exact_effects("Check of signs", {quantity.task: some}, {quantity.task: units})[quantity.task]
     exact = summarise(effects, some.groups)
     entries = []
     for column, i in enumerate(largest):

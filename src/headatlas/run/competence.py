@@ -11,6 +11,7 @@ from headatlas.run.batches import Batch
 from headatlas.run.cells import Cell, CellKind
 from headatlas.run.context import RunContext
 from headatlas.run.interventions import score_intact
+from headatlas.run.nesting import option_texts, without_continuations
 from headatlas.run.outcomes import answer_wins, by_example
 from headatlas.stats import Array, proportion_interval
 from headatlas.suites.example import Example
@@ -30,18 +31,18 @@ def competence(context: RunContext) -> tuple[list[Competence], set[str]]:
     ]
     results = context.runner.run("Competence", [intact_cell(context, batch) for _, _, batch in batches])
     scores: dict[str, dict[str, tuple[Array, Array]]] = {task: {} for task in context.tasks}
+    known: set[str] = set()
     for (task, split, batch), result in zip(batches, results, strict=True):
-        examples = context.examples(task, split)
+        examples, texts = context.examples(task, split), option_texts(batch)
         for member, options, greedy in by_example(batch, result):
             scores[task][examples[member].id] = options, greedy
-    known: set[str] = set()
+            if answer_wins(without_continuations(options, texts[member]), greedy):
+                known.add(examples[member].id)
     entries = []
     for task in context.tasks:
         asked = [example for split in SPLITS for example in context.examples(task, split)]
-        ordered = [scores[task][example.id] for example in asked]
-        hits = np.array([bool(answer_wins(*example_scores)) for example_scores in ordered])
-        entries.append(_judge(task, asked, hits, ordered))
-        known.update(example.id for example, hit in zip(asked, hits, strict=True) if hit)
+        hits = np.array([example.id in known for example in asked])
+        entries.append(_judge(task, asked, hits, [scores[task][example.id] for example in asked]))
     return entries, known
 
 

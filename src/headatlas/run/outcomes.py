@@ -1,13 +1,14 @@
-"""From scores of options to outcomes of examples: the log-probability of the answer, and whether it wins."""
+"""From scores of options to outcomes of examples: the answer's margin, its log-probability, and whether it wins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from headatlas.run.nesting import option_texts, without_continuations
 from headatlas.stats import Array, bootstrap_mean
 
 if TYPE_CHECKING:
@@ -17,23 +18,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What examples score under each intervention: `logprob` and `hit`, both [intervention, example]."""
+    """What examples score under each intervention, all [intervention, example].
+
+    `margin` is log p(answer) - log p(foil); the foil is the twin's answer, or the distractors together. There is none
+    where an example has nothing to compare with. With a `unit` in nats margins are also given as `share` of it.
+    """
 
     logprob: Array
     hit: Array
+    margin: Array | None = None
+    unit: float | None = None
 
     def __getitem__(self, which: Any) -> Outcome:
-        return Outcome(self.logprob[which], self.hit[which])
+        margin = None if self.margin is None else self.margin[which]
+        return replace(self, logprob=self.logprob[which], hit=self.hit[which], margin=margin)
 
     @property
     def metrics(self) -> dict[str, Array]:
-        return {"logprob": self.logprob, "accuracy": self.hit}
+        metrics = {"logprob": self.logprob, "accuracy": self.hit}
+        if self.margin is None:
+            return metrics
+        shares = {} if self.unit is None else {"share": self.margin / self.unit}
+        return {"margin": self.margin, **metrics, **shares}
+
+    @property
+    def nats(self) -> Array:
+        """The margin where there is one, otherwise the log-probability."""
+        return self.logprob if self.margin is None else self.margin
 
 
 def answer_wins(options: Array, greedy: Array) -> Array:
     """Whether the answer beats all distractors; without distractors, whether greedy decoding gives it.
 
-    Log-probabilities and greedy hits are [..., option], the answer first.
+    Log-probabilities and greedy hits are [..., option], the answer first. Give an option that begins another
+    `without_continuations`, or it always wins.
     """
     if options.shape[-1] > 1:
         wins: Array = options[..., 0] > options[..., 1:].max(-1)
@@ -50,15 +68,31 @@ def by_example(batch: Batch, scores: Result) -> Iterator[tuple[int, Array, Array
         yield member, scores["logprobs"][..., slots], scores["greedy"][..., slots]
 
 
-def outcome_of(scored: Iterable[tuple[Batch, Result]]) -> Outcome:
-    """The outcome of all examples of several batches, in order; scores are [intervention, slot]."""
-    examples = {
-        member: (options[..., 0], answer_wins(options, greedy).astype(float))
-        for batch, scores in scored
-        for member, options, greedy in by_example(batch, scores)
-    }
-    ordered = [examples[member] for member in sorted(examples)]
-    return Outcome(np.stack([logprob for logprob, _ in ordered], -1), np.stack([hit for _, hit in ordered], -1))
+def outcome_of(scored: Iterable[tuple[Batch, Result]], foiled: Collection[int] = ()) -> Outcome:
+    """The outcome of all examples of several batches, in order; scores are [intervention, slot].
+
+    The last option of an example in `foiled` is its foil alone: it takes no part in the forced choice.
+    """
+    examples = {}
+    for batch, scores in scored:
+        texts = option_texts(batch)
+        for member, options, greedy in by_example(batch, scores):
+            offered = slice(-1) if member in foiled else slice(None)
+            foil = options[..., -1:] if member in foiled else options[..., 1:]
+            offers = without_continuations(options[..., offered], texts[member][offered])
+            hit = answer_wins(offers, greedy[..., offered]).astype(float)
+            examples[member] = options[..., 0], hit, margin_over(options[..., 0], foil)
+    logprobs, hits, margins = zip(*(examples[member] for member in sorted(examples)), strict=True)
+    margin = None if any(one is None for one in margins) else np.stack(margins, -1)
+    return Outcome(np.stack(logprobs, -1), np.stack(hits, -1), margin)
+
+
+def margin_over(answer: Array, foil: Array) -> Array | None:
+    """log p(answer) - log p(any of the foils), from [...] and [..., foil]; None where there is no foil."""
+    if not foil.shape[-1]:
+        return None
+    margin: Array = answer - np.logaddexp.reduce(foil, axis=-1)
+    return margin
 
 
 @dataclass(frozen=True)

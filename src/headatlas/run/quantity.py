@@ -9,6 +9,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from headatlas.atlas.run_record import Quantity
 from headatlas.errors import HeadAtlasError
 from headatlas.model.heads import Baseline
 from headatlas.run.alignment import NONE, align
@@ -16,6 +17,7 @@ from headatlas.run.baselines import Baselines
 from headatlas.run.batches import Batch, make_batches
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Option, common_prefix
+from headatlas.run.nesting import are_nested
 from headatlas.run.settings import TWIN_BASELINES
 from headatlas.run.twins import Twin, lent_twins, twins
 from headatlas.suites.example import Example
@@ -54,7 +56,7 @@ class TaskQuantity:
 
     `metric` is "margin" (log p of the answer less that of the foil) or "logprob". `baseline` is what replaces a head:
     with "twin" and "pair" its z on the twin's prompt, position by position. `left_out` counts the examples that have no
-    twin or cannot be aligned with it.
+    twin, cannot be aligned with it, or whose answer and foil begin one another.
     """
 
     context: RunContext
@@ -69,6 +71,10 @@ class TaskQuantity:
     @property
     def groups(self) -> list[str]:
         return [item.example.group for item in self.items]
+
+    @property
+    def record(self) -> Quantity:
+        return Quantity(metric=self.metric, baseline=self.baseline)
 
     @cached_property
     def batches(self) -> list[Batch]:
@@ -159,8 +165,7 @@ def plan_quantity(
     for kind in (baseline,) if baseline else ("twin", "pair", "mean"):
         if kind not in TWIN_BASELINES:
             return _plain(context, task, split, metric, kind, seed)
-        given = twins(examples) if kind == "twin" else lent_twins(examples, context.encoder, seed)
-        items = [item for example in examples if (item := _paired(context, example, given.get(example.id), metric))]
+        items = paired_items(context, task, split, kind, metric, seed)
         if baseline is None and len(items) < ENOUGH_TWINS[kind] * len(examples):
             continue
         if len({item.example.group for item in items}) < 2:
@@ -171,6 +176,15 @@ def plan_quantity(
         left_out = len(examples) - len(items)
         return TaskQuantity(context, task, split, metric or "margin", kind, tuple(items), left_out, seed)
     raise AssertionError("the mean needs no twin")
+
+
+def paired_items(
+    context: RunContext, task: str, split: str, kind: str, metric: str | None = None, seed: int = 0
+) -> list[Item]:
+    """The examples that can be measured with a twin: their own ("twin"), or a lent one ("pair")."""
+    examples = context.examples(task, split)
+    given = twins(examples) if kind == "twin" else lent_twins(examples, context.encoder, seed)
+    return [item for example in examples if (item := _paired(context, example, given.get(example.id), metric))]
 
 
 def _plain(context: RunContext, task: str, split: str, metric: str | None, baseline: str, seed: int) -> TaskQuantity:
@@ -189,11 +203,13 @@ def _plain(context: RunContext, task: str, split: str, metric: str | None, basel
 
 
 def _paired(context: RunContext, example: Example, twin: Twin | None, metric: str | None) -> Item | None:
-    """An example with its twin; None where it has none or the two cannot be aligned."""
+    """An example with its twin; None where it has none, the two cannot be aligned, or their margin means nothing."""
     if twin is None:
         return None
     texts = (example.answer, twin.answer)
     options = context.encoder.encode_texts(example.id, example.prompt, texts)
+    if metric != "logprob" and are_nested(options):
+        return None
     donor = context.encoder.encode_texts(example.id, twin.prompt, texts)
     prompt, other = options[0].tokens[: options[0].start], donor[0].tokens[: donor[0].start]
     aligned = align(prompt, other)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from headatlas.run.encoding import Encoder
 from headatlas.suites.example import Example
+from headatlas.suites.options import is_cut_short
 from headatlas.suites.suite import rank
 
 
@@ -30,7 +31,8 @@ def twins(examples: Sequence[Example]) -> dict[str, Twin]:
 
 def lent_twins(examples: Sequence[Example], encoder: Encoder, seed: int = 0) -> dict[str, Twin]:
     """By id, another example as a twin: of the same template (where known) and the same number of tokens, with another
-    answer, from another group. Give the examples of one task and one split. Each is lent as evenly as can be."""
+    answer (neither begins the other), from another group. Give the examples of one task and one split. Each is lent as
+    evenly as can be."""
     alike: dict[tuple[str | None, int], list[Example]] = defaultdict(list)
     for example in examples:
         alike[example.template, len(encoder.prompt_ids(example.prompt))].append(example)
@@ -42,7 +44,9 @@ def lent_twins(examples: Sequence[Example], encoder: Encoder, seed: int = 0) -> 
             others = [
                 other
                 for other in order
-                if other.group != example.group and other.answer.strip() != example.answer.strip()
+                if other.group != example.group
+                and other.answer.strip() != example.answer.strip()
+                and not is_cut_short(other.answer, example.answer)
             ]
             if others:
                 chosen = min(others, key=lambda other: (times[other.id], rank(seed, example.id + other.id)))

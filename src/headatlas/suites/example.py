@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+
+from headatlas.suites.options import is_cut_short
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is blank")
+    return text
+
+
+Text = Annotated[str, Field(min_length=1), AfterValidator(_not_blank)]
 
 
 class Twin(BaseModel):
@@ -10,8 +23,8 @@ class Twin(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    prompt: str = Field(min_length=1)
-    answer: str = Field(min_length=1)
+    prompt: Text
+    answer: Text
 
 
 class Example(BaseModel):
@@ -26,8 +39,8 @@ class Example(BaseModel):
 
     id: str = Field(min_length=1)
     task: str = Field(min_length=1)
-    prompt: str = Field(min_length=1)
-    answer: str = Field(min_length=1)
+    prompt: Text
+    answer: Text
     distractors: tuple[str, ...] = ()
     counterfactual: Twin | None = None
     group: str = Field(min_length=1)
@@ -35,13 +48,6 @@ class Example(BaseModel):
     level: int | None = None
     chain: str | None = None
     step: int | None = None
-
-    @field_validator("prompt", "answer")
-    @classmethod
-    def _not_blank(cls, text: str) -> str:
-        if not text.strip():
-            raise ValueError("is blank")
-        return text
 
     @field_validator("distractors")
     @classmethod
@@ -52,12 +58,25 @@ class Example(BaseModel):
             raise ValueError("contains the same option twice")
         return distractors
 
+    @field_validator("counterfactual")
+    @classmethod
+    def _differs(cls, twin: Twin | None, others: ValidationInfo) -> Twin | None:
+        if twin is None or not {"prompt", "answer"} <= set(others.data):
+            return twin
+        prompt, answer = others.data["prompt"], others.data["answer"]
+        if twin.prompt.strip() == prompt.strip():
+            raise ValueError("has the same prompt; change in it what changes the answer")
+        if twin.answer.strip() == answer.strip():
+            raise ValueError(f"has the same answer {answer!r}; it must have another")
+        if is_cut_short(twin.answer, answer):
+            raise ValueError(
+                f"has the answer {twin.answer!r} where the answer is {answer!r}: one begins the other, and the shorter "
+                "is then always at least as likely; give answers that differ from their beginning"
+            )
+        return twin
+
     @model_validator(mode="after")
     def _answers_differ(self) -> Example:
         if self.answer.strip() in {text.strip() for text in self.distractors}:
             raise ValueError(f"distractors contain the answer {self.answer!r}")
-        if self.counterfactual and self.counterfactual.prompt.strip() == self.prompt.strip():
-            raise ValueError("counterfactual has the same prompt; change in it what changes the answer")
-        if self.counterfactual and self.counterfactual.answer.strip() == self.answer.strip():
-            raise ValueError(f"counterfactual has the same answer {self.answer!r}; it must have another")
         return self

@@ -14,13 +14,21 @@ class Metric:
     unit: str = ""
 
     @property
+    def with_unit(self) -> str:
+        """The name, and the unit where there is one."""
+        return f"{self.label}{f' ({self.unit})' if self.unit else ''}"
+
+    @property
     def change(self) -> str:
         """For an axis: the change of the metric, with its unit."""
-        return f"Change of {self.label}{f' ({self.unit})' if self.unit else ''}"
+        return f"Change of {self.with_unit}"
 
 
 METRICS = {
+    "margin": Metric("margin", "margin", "nats"),
+    "share": Metric("margin, as a share of what single heads take", "share"),
     "logprob": Metric("log-probability", "log-prob", "nats"),
+    "margin": Metric("margin", "margin", "nats"),
     "fraction": Metric("recovered fraction", "fraction"),
     "cpr": Metric("CPR", "CPR"),
     "cmd": Metric("CMD", "CMD"),

@@ -15,7 +15,7 @@ from headatlas.suites.neutral.generate import TASK as NEUTRAL
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
 
-__all__ = ["NEUTRAL", "Outcome", "by_task", "draws", "only", "outcome", "outcomes", "single"]
+__all__ = ["NEUTRAL", "Outcome", "by_task", "draws", "only", "outcome", "outcomes", "single", "with_headline"]
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,15 @@ class Outcome:
 
     @property
     def chosen_by(self) -> str:
-        """Who chose the heads, and by what rule. A test that needs several measures takes heads by each of them."""
-        rule = f"by {', '.join(self.test.needs)}" if self.test.needs else self.method.ranking
-        return f"{self.method.name}, {rule}"
+        """Who chose the heads, and by what rule."""
+        return f"{self.method.name}, {self.rule}"
+
+    @property
+    def rule(self) -> str:
+        """The rule by which heads were chosen. A test that needs several measures takes heads by each of them."""
+        if self.test.needs:
+            return f"by {', '.join(self.test.needs)}"
+        return self.method.ranking_by(self.settings.get("measure") or self.method.primary)
 
     @cached_property
     def curve(self) -> pd.DataFrame:
@@ -90,13 +96,23 @@ def outcome(atlas: Atlas, test: str, method: str) -> Outcome:
     is_difference = rows["compared_with"].notna()
     runs = [entry for entry in atlas.run.verifications if (entry.test, entry.method) == (test, method)]
     return Outcome(
-        atlas.run.test(test),
+        with_headline(atlas.run.test(test), rows),
         atlas.info(method),
         rows[~is_difference],
         rows[is_difference],
         atlas.shape[0] * atlas.shape[1],
         runs[-1].settings if runs else {},
     )
+
+
+def with_headline(test: TestInfo, rows: pd.DataFrame) -> TestInfo:
+    """A test with the headline that its rows have: the log-probability where some measured task has no margin."""
+    levels = rows[rows["compared_with"].isna() & (rows["eval_task"] != NEUTRAL)]
+    by_metric = {name: set(part["eval_task"]) for name, part in levels.groupby("metric")}
+    complete = by_metric.get(test.headline, set()) >= by_metric.get("logprob", set())
+    if test.headline != "margin" or complete or "logprob" not in by_metric:
+        return test
+    return test.model_copy(update={"headline": "logprob"})
 
 
 def only(rows: pd.DataFrame, **wanted: Any) -> pd.DataFrame:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from headatlas.atlas.atlas import Atlas
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.evidence.base import SPLIT, TestSettings
@@ -19,7 +21,9 @@ from headatlas.run.cells import Runner
 from headatlas.run.competence import competence
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
+from headatlas.run.quantity import TaskQuantity, plan_quantity
 from headatlas.run.selection import split_examples
+from headatlas.stats import Array
 from headatlas.suites import load_suite
 from headatlas.suites.example import Example
 from headatlas.suites.neutral.generate import TASK as NEUTRAL
@@ -100,12 +104,14 @@ def prepare_trial(
     atlas: Atlas,
     model: HeadModel,
     method: str,
+    measure: str,
     splits: dict[str, Suite],
     chains: list[Example],
     suite: Suite,
     settings: TestSettings,
     reporter: Reporter,
 ) -> Trial:
+    """The trial of a method's maps, whose heads are ranked by one of its measures."""
     how = atlas.run.settings
     context = RunContext(model, splits, Runner(atlas.path / "cells", reporter), Encoder(model, how.chat))
     if how.known_only:
@@ -113,19 +119,36 @@ def prepare_trial(
         splits = {s: part.keep(lambda e: e.id in known or e.task not in atlas.tasks) for s, part in splits.items()}
     if settings.examples is not None:  # of the known ones, where only those count
         splits[SPLIT] = splits[SPLIT].limit(settings.examples, how.split_seed)
-    tasks = atlas.tasks_of(method)
+    tasks, mapped_on = atlas.tasks_of(method), context.with_splits(splits)
+    measured = atlas.scores.loc[atlas.scores["method"] == method, "measure"].unique().tolist()
+    maps = {task: {measure: atlas.grid(task, method, measure) for measure in measured} for task in tasks}
+    quantities = {task: _quantity(atlas, method, mapped_on, task) for task in tasks}
     knowledge = suite.knowledge if suite.knowledge.high_level else load_suite("chains").knowledge
     return Trial(
-        context.with_splits(splits),
+        mapped_on,
         tasks,
-        {task: Ranking.from_map(atlas.ranking(task, method), atlas.grid(task, method)) for task in tasks},
+        {task: Ranking.from_map(atlas.ranking(task, method, measure), maps[task][measure]) for task in tasks},
         settings,
         chains,
-        {
-            task: {measure.name: atlas.grid(task, method, measure.name) for measure in atlas.info(method).measures}
-            for task in tasks
-        },
+        maps,
         NEUTRAL,
         knowledge.low_level,
         knowledge.high_level,
+        twinned=[task for task, quantity in quantities.items() if quantity.baseline == "twin"],
+        units={
+            task: total
+            for task, quantity in quantities.items()
+            if quantity.metric == "margin" and (total := _needed_in_all(maps[task])) > 0
+        },
     )
+
+
+def _quantity(atlas: Atlas, method: str, context: RunContext, task: str) -> TaskQuantity:
+    """What the map of a task was made from; for a method that does not choose it, what others would choose."""
+    how = atlas.run.settings.methods.get(method, {})
+    return plan_quantity(context, task, "choose", how.get("metric"), how.get("baseline"), how.get("seed", 0))
+
+
+def _needed_in_all(measures: Mapping[str, Array]) -> float:
+    """The sum of the positive effects of single heads, of which `share` is the share; 0 where a map has no shares."""
+    return float(np.nansum(np.clip(measures["needed"], 0, None))) if "share" in measures else 0.0

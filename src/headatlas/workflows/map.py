@@ -108,7 +108,7 @@ def map_heads(
     if not isinstance(model, HeadModel):
         model = load(model, reporter=reporter, **(load_options or {}))
     context = RunContext(model, splits, Runner(out / "cells", reporter), Encoder(model, chat))
-    _encode_all(context)
+    _check_examples(context, ready)
     with locked(out):
         record = _begin(context, chosen, how, asked, out, reporter)
         atlas = _run(context, ready, methods is not None, record, out, reporter)
@@ -133,12 +133,14 @@ def _checked_folder(out: Path) -> Path:
     return out
 
 
-def _encode_all(context: RunContext) -> None:
+def _check_examples(context: RunContext, methods: Sequence[Method]) -> None:
     """Everything that could be wrong with the examples shows before anything is written."""
     for task in context.tasks:
         for split in SPLITS:
             for example in context.examples(task, split):
                 context.encoder.encode(example)
+    for method in methods:
+        method.check_examples(context)
 
 
 def _begin(
@@ -199,6 +201,9 @@ def _run(
     measured = [method.measure(context) for method in usable]
     maps = [head_map for part in measured for head_map in part.maps]
     record.methods = [_mapped(method, part) for method, part in zip(usable, measured, strict=True)]
+    record.quantities = {
+        method.info.name: part.quantities for method, part in zip(usable, measured, strict=True) if part.quantities
+    }
     record.default_method = default_method(record, maps)
     computed, reused = len(context.runner.computed), len(context.runner.reused)
     record.cells = CellCounts(computed=computed, reused=reused)

@@ -17,7 +17,7 @@ from headatlas.atlas.run_record import Verification, write_run
 from headatlas.atlas.writing import write_evidence
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.evidence import TESTS
-from headatlas.evidence.base import EvidenceTest, TestSettings
+from headatlas.evidence.base import EvidenceTest
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.suites.suite import Suite
@@ -38,6 +38,7 @@ def verify(
     draws: int | None = None,
     limit: int | None = None,
     baseline: str | None = None,
+    measure: str | None = None,
     distractors: bool = True,
     load_options: Mapping[str, Any] | None = None,
     reporter: Reporter | None = None,
@@ -46,7 +47,8 @@ def verify(
 
     The model and the suite are those of the atlas unless given, and must have the same fingerprints. Evidence about
     other methods and from other tests stays; a test that is run again replaces its earlier outcome, so one test never
-    mixes settings. Without `distractors` only answers are scored: no forced choice, but less to run.
+    mixes settings. Heads are ranked by `measure`, the method's primary one unless given. Without `distractors` only
+    answers are scored: no forced choice, but less to run.
     """
     began = time.monotonic()
     reporter = reporter or Reporter()
@@ -55,18 +57,19 @@ def verify(
     chosen = _tests(atlas, method, tests)
     name = preset or atlas.run.settings.preset
     settings = choose_settings(name, atlas.shape, ks, draws, limit, baseline, distractors)
+    measure = atlas.choose_measure(method, measure)
     suite = suite_of(atlas, suite)
     splits, chains = held_out_examples(atlas, method, suite, settings)
     model = model_of(atlas, model, load_options or {}, reporter)
     with locked(atlas.path):
-        trial = prepare_trial(atlas, model, method, splits, chains, suite, settings, reporter)
-        key = _settings_key(settings)
+        trial = prepare_trial(atlas, model, method, measure, splits, chains, suite, settings, reporter)
+        recorded = {"measure": measure, **asdict(settings)}
         rows: list[dict[str, Any]] = []
         for test in chosen:
             evidence = [asdict(row) for row in test.run(trial)]
-            rows += [{"model": model.name, "method": method, "settings": key, **row} for row in evidence]
+            rows += [{"model": model.name, "method": method, "settings": _key(recorded), **row} for row in evidence]
             reporter.say(f"{test.info.name}: {len(evidence)} results.")
-        _write(atlas, method, chosen, settings, key, rows)
+        _write(atlas, method, chosen, recorded, rows)
     seconds = time.monotonic() - began
     reporter.say(f"{len(rows)} results in {seconds:.0f} s, in {atlas.path / 'evidence.parquet'}.")
     tested = Atlas(atlas.path)
@@ -90,16 +93,15 @@ def _tests(atlas: Atlas, method: str, names: Sequence[str] | None) -> list[Evide
     return [test() for test in chosen]
 
 
-def _settings_key(settings: TestSettings) -> str:
-    return hashlib.sha256(json.dumps(asdict(settings), sort_keys=True).encode()).hexdigest()[:8]
+def _key(settings: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def _write(
     atlas: Atlas,
     method: str,
     tests: Sequence[EvidenceTest],
-    settings: TestSettings,
-    key: str,
+    settings: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
 ) -> None:
     """Replace what these tests said of this method, and record how they were run."""
@@ -114,7 +116,8 @@ def _write(
                          {(method, name) for name in names}]  # fmt: skip
     finished = datetime.now(UTC).isoformat(timespec="seconds")
     run.verifications += [
-        Verification(key=key, method=method, test=name, settings=asdict(settings), finished=finished) for name in names
+        Verification(key=_key(settings), method=method, test=name, settings=dict(settings), finished=finished)
+        for name in names
     ]
     write_evidence(atlas.path, [*untouched, *rows])
     write_run(atlas.path, run)

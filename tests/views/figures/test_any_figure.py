@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 from headatlas.views.figures import FIGURES, draw
 from tests.atlases import rewrite_evidence, rich_atlas
@@ -33,6 +34,8 @@ def test_hostile_names_stand_as_they_are(hostile, tmp_path, name):
 def test_one_task_and_many(tmp_path, name, count):
     tasks = [f"Task {i}" for i in range(count)]
     shown = FIGURES[name]
+    if shown.measures and count == 1:
+        pytest.skip("it compares tasks")
     methods = ["ablate"] if name == "atlas" else ["probe", "gate"]
     tested = ["gate" if name == "order" else "probe"] if shown.source == "test" else []
     atlas = rich_atlas(
@@ -42,8 +45,8 @@ def test_one_task_and_many(tmp_path, name, count):
     figure = draw(atlas, name)
     figure.draw_without_rendering()
     if name == "atlas":
-        labels = [text.get_text().split("  ", 1)[1] for text in figure.axes[1].get_legend().get_texts()[:-1]]
-        assert [label.split(":")[0] for label in labels] == tasks
+        words = [text.get_text() for text in figure.axes[1].artists[0].findobj(Text)]
+        assert [word.split(":")[0] for word in words if ": " in word and word.startswith("Task")] == tasks
     elif name in ("specificity", "steer"):
         labels = [label.get_text().split("\n")[0] for label in figure.axes[0].get_yticklabels()]
         assert labels == tasks

@@ -102,13 +102,13 @@ def test_nothing_that_is_added_can_run(look, report):
 def test_two_models_side_by_side(look, tmp_path, atlas):
     other = rich_atlas(tmp_path / "other", shape=(12, 8), seed=4, name="other", methods=["attribute"])
     with look(write_page([atlas, other], tmp_path / "two.html"), "method=attribute") as page:
-        expect(page.locator(".cell")).to_have_count(7 * (270 + 96))
+        expect(page.locator(".grid .cell")).to_have_count(7 * (270 + 96))
         assert page.locator("h1").all_inner_texts()[1].startswith("other")
         page.locator('.map[data-atlas="1"][data-task="Retrieval"] .cell[data-layer="2"][data-head="7"]').click()
         assert page.locator(".card-name").inner_text().split() == ["L2H7", "other"]
         outlined = 'nodes => nodes.filter(node => node.getAttribute("d")).length'
-        assert page.locator('[data-atlas="1"] .chosen').evaluate_all(outlined) == 7
-        assert page.locator('[data-atlas="0"] .chosen').evaluate_all(outlined) == 0  # another model, other heads
+        assert page.locator('.grid [data-atlas="1"] .chosen').evaluate_all(outlined) == 7
+        assert page.locator('.grid [data-atlas="0"] .chosen').evaluate_all(outlined) == 0  # another model, other heads
         page.locator('.toolbar [data-value="probe"]').click()
         missing = page.locator('.map[data-atlas="1"][data-task="Retrieval"] .none')
         assert missing.inner_text() == "not measured by probe"

@@ -48,11 +48,11 @@ def test_paper_is_light_and_nothing_is_folded_away(look, report):
     view = "method=attribute&sign=signed"
     with look(report, view) as page:
         page.wait_for_selector("#run dl")
-        expect(page.locator(".cell")).to_have_count(270 * 7)
+        expect(page.locator(".grid .cell")).to_have_count(270 * 7)
         light = page.evaluate(ON_PAPER)
     with look(report, f"{view}&theme=dark") as page:
         page.wait_for_selector("#run dl")
-        expect(page.locator(".cell")).to_have_count(270 * 7)
+        expect(page.locator(".grid .cell")).to_have_count(270 * 7)
         dark = page.evaluate(ON_PAPER)
         assert dark["theme"] == "dark" and dark["folded"] > 2 and dark["cells"] != light["cells"]
         page.pdf()
@@ -95,6 +95,7 @@ def test_numbers_of_another_view_do_not_stay(look, report):
 
 def test_a_drag_that_is_taken_away_ends(look, report):
     with look(report) as page:
+        panel(page, "Inference").scroll_into_view_if_needed()
         start, end = (cell(page, "Inference", *place).bounding_box() for place in ((10, 2), (12, 4)))
         page.mouse.move(start["x"] + 3, start["y"] + 3)
         page.mouse.down()

@@ -40,8 +40,8 @@ def test_the_sentence_says_that_heads_were_removed(told):
         "−0.105 on average; p 0.048: more than chance."
     ) in text
     assert (
-        "| A | log-probability | 4 | −1.000 | −3.000 | −3.100 to −2.900 | −1.105 (−1.195 to −1.015, 20 draws) | −1.010 "
-        "| 0.048 |"
+        "| A | log-probability (nats) | 4 | −1.000 | −3.000 | −3.100 to −2.900 | −1.105 (−1.195 to −1.015, 20 draws) | "
+        "−1.010 | 0.048 |"
     ) in text
 
 
@@ -63,14 +63,14 @@ def test_the_areas_reach_the_report(told):
     assert (
         "| A | recovered fraction | 8 | 1.000 | 0.600 | 0.500 to 0.700 | 0.200 (0.105 to 0.295, 2 draws) | – |" in text
     )
-    assert "| A | log-probability | 0 | −1.000 | – | – | – | −7.000 |" in text
+    assert "| A | log-probability (nats) | 0 | −1.000 | – | – | – | −7.000 |" in text
 
 
 def test_several_choices_and_the_points_beside_their_curves(told):
     rows = [level("order", "facilitation", 5, -3.0), level("order", "interference", 5, -0.8)]
     rows += [level("order", "random", 5, -1.5, draw=0), level("order", "facilitation", 12, -4.0, factor=0.5)]
     text = told(rows, method="gate", measure="facilitation")
-    assert "| A | log-probability | 5 | −1.000 | facilitation | −3.000 | −3.100 to −2.900 | −1.500 |" in text
-    assert "| A | log-probability | 5 | −1.000 | interference | −0.800 | −0.900 to −0.700 | −1.500 |" in text
-    assert "| A | log-probability | facilitation | 0.5 | 12 | −3.000 | −3.100 to −2.900 |" in text
-    assert "| A | log-probability | 12 |" not in text  # it is not on the curve
+    assert "| A | log-probability (nats) | 5 | −1.000 | facilitation | −3.000 | −3.100 to −2.900 | −1.500 |" in text
+    assert "| A | log-probability (nats) | 5 | −1.000 | interference | −0.800 | −0.900 to −0.700 | −1.500 |" in text
+    assert "| A | log-probability (nats) | facilitation | 0.5 | 12 | −3.000 | −3.100 to −2.900 |" in text
+    assert "| A | log-probability (nats) | 12 |" not in text  # it is not on the curve

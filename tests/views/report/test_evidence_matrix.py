@@ -24,7 +24,9 @@ def test_changes_and_the_comparison_on_the_task_itself(tmp_path):
     text = told(tmp_path / "atlas", rows)
     assert "Change of log-probability (nats) with 4 heads removed (top)." in text
     assert "| A | −2.000 | −0.500 |" in text and "| B | −0.500 | −2.000 |" in text
-    assert "Log-probability: top less other tasks' heads, with 95 % intervals, measured on the task itself." in text
+    assert (
+        "Log-probability (nats): top less other tasks' heads, with 95 % intervals, measured on the task itself." in text
+    )
     assert "| A | −1.500 | −1.900 to −1.100 |" in text
 
 
@@ -33,7 +35,7 @@ def test_differences_of_pairs_are_not_mixed_with_changes(tmp_path):
     rows += [level("hierarchy", "A", "B", -1.0 - 0.1 * draw, "random", draw=draw) for draw in (1, 3)]
     rows.append(Evidence("hierarchy", "A", "B", "top", "logprob", -1.8, 0, -2.0, -1.6, 4, compared_with="random"))
     text = told(tmp_path / "atlas", rows)
-    assert "Log-probability: top less random, with 95 % intervals. Rows: whose heads" in text
+    assert "Log-probability (nats): top less random, with 95 % intervals. Rows: whose heads" in text
     assert "| A | −1.800 (−2.000 to −1.600) |" in text
     assert "| A | −2.000 |" in text
     assert "with 4 heads removed (random, mean of 2 draws)." in text and "| A | −0.200 |" in text
@@ -45,5 +47,5 @@ def test_every_change_has_its_control_and_factor(tmp_path):
         level("steer", "A", "Neutral", -1.25, "scale", factor=0.5),
     ]
     text = told(tmp_path / "atlas", rows)
-    assert "| A | A | steer | 5 | 4 | log-probability | −1.000 | +0.500 | +0.400 to +0.600 |" in text
-    assert "| A | Neutral | scale | 0.5 | 4 | log-probability | −1.000 | −0.250 | −0.350 to −0.150 |" in text
+    assert "| A | A | steer | 5 | 4 | log-probability (nats) | −1.000 | +0.500 | +0.400 to +0.600 |" in text
+    assert "| A | Neutral | scale | 0.5 | 4 | log-probability (nats) | −1.000 | −0.250 | −0.350 to −0.150 |" in text

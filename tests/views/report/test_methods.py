@@ -9,10 +9,10 @@ from tests.views.report.reading import report, section
 
 def test_notes_have_sections_of_their_own(tmp_path):
     text = report(rich_atlas(tmp_path / "atlas", ["A|B", "C"], (6, 4), tested=[]), findings=[])
-    circuits = section(text, "Circuits that gates found")
+    circuits = section(text, "Circuits that gates found", 3)
     assert "- A\\|B: 3 fits, urged to close, with " in circuits
     assert "| gain over text | +0.08 | +0.03 to +0.13 | better than the text alone |" in section(
-        text, "Telling the tasks apart by what the heads write"
+        text, "Telling the tasks apart by what the heads write", 3
     )
 
 

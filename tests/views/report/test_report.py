@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from headatlas.atlas.records import Diagnostic, Evidence
-from tests.atlases import Known, competent, measured, rich_atlas, write_atlas
+from tests.atlases import competent, measured, rich_atlas, write_atlas
 from tests.views.report.reading import report, section
 
 HOSTILE = "a|b `c` <script>x</script> *d* [e](f) &amp; \n| g | $h$ _i_"
@@ -30,15 +30,24 @@ def test_the_whole_story(tmp_path):
     judged = [competent("A"), competent("B"), competent("C", able=False)]
     text = report(write_atlas(tmp_path / "atlas", maps("A", "B"), None, judged, mask("A"), entries))
     titles = re.findall(r"^## (.*)$", text, re.M)
-    assert titles == ["What the intact model can do", "Maps", "What the methods report beside their maps", "Evidence",
-                      "Patterns", "Stability", "Limits"]  # fmt: skip
+    assert titles == ["What the model can do", "What each head is for", "How sure", "Tested how", "What is not shown"]
     assert "- C is not competent: accuracy 0.30 (0.20 to 0.40), chance 0.25. It is not mapped." in text
     assert "| probe | recall | A | 0.81 | 0.750 to 0.860 | – | 1 |" in text
     assert "| probe | shuffled accuracy | all tasks | 0.5 | – | 0.400 to 0.600 | 1 |" in text
     assert "curve" not in text
-    assert "A lies late" in section(text, "Patterns")
-    assert "Nothing can be said about C" in section(text, "Limits")
+    assert "A lies late" in section(text, "What each head is for")
+    assert "### Stability" in section(text, "How sure")
+    assert "Nothing can be said about C" in section(text, "What is not shown")
     assert "verify" not in text
+
+
+def test_every_number_of_competence_has_a_unit(tmp_path):
+    part = section(report(write_atlas(tmp_path / "atlas", maps("A")), findings=[]), "What the model can do")
+    assert (
+        "| task | items | accuracy (share) | 95 % interval | chance (share) | exact match (share) | margin (nats) |"
+        in part
+    )
+    assert "| A | 96 | 0.80 | 0.70 to 0.90 | 0.25 | 0.50 | 1.00 | −2.00 | competent |" in part
 
 
 def test_how_the_run_was_made(tmp_path):
@@ -49,18 +58,14 @@ def test_how_the_run_was_made(tmp_path):
     assert "- Finished 2026-01-01T00:01:00+00:00 after 60 s by headatlas map, headatlas 0.1.0." in text
 
 
-def test_limits_are_named(tmp_path):
-    part = np.where(np.arange(60).reshape(10, 6) < 12, 0.5, np.nan)
-    atlas = write_atlas(tmp_path / "atlas", [*maps("A", "B"), Known(part, method="ablate", task="A")])
-    limits = section(report(atlas, findings=[]), "Limits")
-    assert "- ablate measured 12 of 60 heads; the others are unknown, not unimportant." in limits
-    assert "- The errors of attribute rest on few groups of examples: 24 for A." in limits
-    assert "No intervention has tested these maps yet" in limits
-
-
 def test_nothing_is_said_without_numbers(tmp_path):
     text = report(write_atlas(tmp_path / "atlas", maps("A")))
-    assert "Evidence" not in text and "beside their maps" not in text and "Agreement" not in text
+    assert (
+        "Tested how" not in text
+        and "independent causal methods" not in text
+        and "beside their maps" not in text
+        and "Agreement" not in text
+    )
     assert "nan" not in text and "None" not in text
 
 

@@ -65,6 +65,8 @@ class Gate(FitSettings):
             _gate("gate_minus", "the gate urged to close is open"),
         ),
         primary="facilitation",
+        support="always",
+        evidence_from="gates learned on fit examples",
         most_tasks={"quick": 2},
         figures=("roles", "role_maps", "role_distributions", "gate_curves"),
     )

@@ -14,7 +14,16 @@ from scipy import stats
 from headatlas.atlas.records import Diagnostic, Head, HeadMap
 from headatlas.methods.probe.data import ProbeData
 from headatlas.methods.probe.fits import Fit, Fits
-from headatlas.stats import Array, Summary, bootstrap_mean, elbow, overlap, proportion_interval, summarise
+from headatlas.stats import (
+    Array,
+    Summary,
+    bootstrap_mean,
+    elbow,
+    overlap,
+    proportion_interval,
+    rank_correlation,
+    summarise,
+)
 from headatlas.suites.audit.text_baseline import CLASSIFIERS
 from headatlas.suites.example import Example
 
@@ -129,7 +138,7 @@ def _stability(entry: Entry, data: ProbeData, fits: Fits, task: int, name: str) 
     k = min(TOP, fits.null.shape[-1])
     entries = [
         entry("half overlap", float(np.mean([overlap(*pair, k) for pair in halves])), name),
-        entry("half correlation", float(np.mean([stats.spearmanr(*pair).statistic for pair in halves])), name),
+        entry("half correlation", float(np.mean([rank_correlation(*pair) for pair in halves])), name),
     ]
     pairs = list(combinations([_importance(data, fit, task) for fit in fits.real], 2))
     if pairs:

@@ -42,7 +42,7 @@ class Repair(Method):
         summary="removes the strongest heads and finds those that take over",
         meaning="What the task loses without the head and one of its strongest heads together, beyond the sum of what "
         "it loses without each. Heads that were not nominated are not measured.",
-        kind="importance",
+        kind="role",
         measures=(
             Measure(
                 name="takeover", meaning="the head takes over where a strong one is missing", unit="nats", role="backup"

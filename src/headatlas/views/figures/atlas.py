@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea, HPacker, TextArea, VPacker
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 
 from headatlas.errors import HeadAtlasError
-from headatlas.patterns.functions import function_counts, head_functions, specific_method, strength
+from headatlas.patterns.functions import (
+    SHARE,
+    function_counts,
+    head_functions,
+    specific_method,
+    unmeasured_heads,
+)
 from headatlas.stats import LEVEL
-from headatlas.views.figures.style import BASE, SMALL, wrapped
+from headatlas.views.colours import QUIET
+from headatlas.views.figures.style import SMALL, wrapped
+from headatlas.views.functions import Mark, depths, function_marks
+from headatlas.views.quantities import measure_of
 from headatlas.views.scale import tick_step
 
 if TYPE_CHECKING:
@@ -21,11 +35,20 @@ if TYPE_CHECKING:
 
     from headatlas.atlas.atlas import Atlas
 
-# Okabe and Ito's colours in an order in which neighbours differ in lightness too; more tasks repeat them with letters.
-HUES = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#f0e442", "#000000")
 NOTHING = "#ececec"
-WEAKEST = 0.35  # how far the weakest head is from white
-MOST_LETTERS = 1200  # heads; in a larger grid letters could not be read
+COLUMN, PAGE = 3.3, 6.9  # inches: what a column and a page of a paper are wide
+MOST_IN_COLUMN = 16  # heads; the picture of a wider model takes the page, with its key beside it
+KEY = 2.3  # inches, of the key beside a picture
+TALLEST = 8.0  # inches, of the grid
+SMALLEST_LETTER = 4.0  # points; smaller ones could not be read
+
+
+class Layout(NamedTuple):
+    """The size of one cell in inches, and whether the key stands beside the grid or below it."""
+
+    width: float
+    height: float
+    beside: bool
 
 
 def draw_atlas(atlas: Atlas, method: str | None = None) -> Figure:
@@ -37,22 +60,52 @@ def draw_atlas(atlas: Atlas, method: str | None = None) -> Figure:
         )
     functions = head_functions(atlas, name)
     tasks = atlas.tasks_of(name)
-    colours = {task: HUES[i % len(HUES)] for i, task in enumerate(tasks)}
-    letters = initials(tasks)
-    layers, heads = atlas.shape
-    cell = min(0.34, 9 / max(layers, heads))
-    figure = Figure(figsize=(heads * cell + 3.4, max(layers * cell, 2.6) + 0.9), layout="constrained")
-    axes, key = figure.subplots(1, 2, width_ratios=[heads * cell, 2.6])
-    axes.add_patch(Rectangle((-0.5, -0.5), heads, layers, facecolor=NOTHING, edgecolor="none"))
-    most = float(functions["share"].max()) if len(functions) else 0.0
+    marks = function_marks(tasks)
+    layout = _layout(*atlas.shape)
+    axes, key, figure = _axes(*atlas.shape, layout, len(tasks))
+    _grid(axes, *atlas.shape, layout)
+    functions["depth"] = depths(functions["share"].to_numpy(dtype=float))
     for (layer, head), rows in functions.groupby(["layer", "head"]):
-        _head(axes, layer, head, rows, colours, letters if layers * heads <= MOST_LETTERS else {}, most)
+        _head(axes, layer, head, rows, marks, layout)
+    missing = unmeasured_heads(atlas, name)
+    for layer, head in missing:
+        axes.add_patch(Rectangle((head - 0.5, layer - 0.5), 1, 1, facecolor="white", edgecolor="none"))
+    inches = KEY if layout.beside else COLUMN - 0.6
+    note = f"Colour: {measure_of(atlas, name, SHARE).label} by {name}. q < {LEVEL} over all heads and tasks."
+    measured = atlas.shape[0] * atlas.shape[1] - len(missing)
+    entries = _entries(functions, marks, measured, len(missing), inches)
+    _key(key, entries, "\n".join(textwrap.wrap(note, int(inches * 72 / (0.5 * SMALL)))))
+    return figure
+
+
+def _layout(layers: int, heads: int) -> Layout:
+    """Flat cells where there are few heads, so that the picture is not much higher than wide."""
+    beside = heads > MOST_IN_COLUMN
+    width = min(0.34, (PAGE - KEY - 0.7 if beside else COLUMN - 0.55) / heads)
+    return Layout(width, min(width, max(0.15, 3.0 / layers), TALLEST / layers), beside)
+
+
+def _axes(layers: int, heads: int, cell: Layout, functions: int) -> tuple[Axes, Axes, Figure]:
+    """The axes of the grid and of its key."""
+    high, lines = layers * cell.height, (functions + 5) * 0.175
+    if cell.beside:
+        figure = Figure(figsize=(PAGE, max(high, lines) + 0.6), layout="constrained")
+        axes, key = figure.subplots(1, 2, width_ratios=[heads * cell.width, KEY])
+    else:
+        figure = Figure(figsize=(COLUMN, high + lines + 0.7), layout="constrained")
+        axes, key = figure.subplots(2, 1, height_ratios=[high, lines])
+    key.axis("off")
+    return axes, key, figure
+
+
+def _grid(axes: Axes, layers: int, heads: int, cell: Layout) -> None:
+    axes.add_patch(Rectangle((-0.5, -0.5), heads, layers, facecolor=NOTHING, edgecolor="none"))
     axes.set_xlim(-0.5, heads - 0.5)
     axes.set_ylim(layers - 0.5, -0.5)
-    axes.set_aspect("equal")
+    axes.set_aspect(cell.height / cell.width, anchor="W" if cell.beside else "N")
     axes.set_xticks(np.arange(-0.5, heads), minor=True)
     axes.set_yticks(np.arange(-0.5, layers), minor=True)
-    axes.grid(which="minor", color="white", linewidth=0.8)
+    axes.grid(which="minor", color="white", linewidth=min(0.8, 8 * cell.height))
     axes.tick_params(which="minor", length=0)
     axes.set_xticks(range(0, heads, tick_step(heads)))
     axes.set_yticks(range(0, layers, tick_step(layers)))
@@ -60,55 +113,54 @@ def draw_atlas(atlas: Atlas, method: str | None = None) -> Figure:
     axes.set_ylabel("Layer")
     for side in axes.spines.values():
         side.set_visible(False)
-    _key(key, functions, tasks, colours, letters, layers * heads)
-    return figure
 
 
-def _head(
-    axes: Axes, layer: int, head: int, rows: pd.DataFrame, colours: dict[str, str], letters: dict[str, str], most: float
-) -> None:
-    """One cell, split from left to right between its functions."""
-    entries = list(rows.itertuples())
-    width = 1 / len(entries)
-    for i, row in enumerate(entries):
-        depth = WEAKEST + (1 - WEAKEST) * float(strength(np.array(row.share), most))
-        colour = shade(colours[row.task], depth)
-        axes.add_patch(Rectangle((head - 0.5 + i * width, layer - 0.5), width, 1, facecolor=colour, edgecolor="none"))
-        if letters and len(entries) == 1:
-            ink = "white" if luminance(colour) < 0.45 else "#222222"
-            axes.text(head, layer, letters[row.task], ha="center", va="center", fontsize=SMALL, color=ink)
+def _head(axes: Axes, layer: int, head: int, rows: pd.DataFrame, marks: dict[str, Mark], cell: Layout) -> None:
+    """One cell, split from left to right between its functions, each with its letters where they can be read."""
+    width = 1 / len(rows)
+    for i, row in enumerate(rows.itertuples()):
+        colour, mark = shade(marks[row.task].light, row.depth), marks[row.task]
+        left = head - 0.5 + i * width
+        axes.add_patch(Rectangle((left, layer - 0.5), width, 1, facecolor=colour, edgecolor="none"))
+        fitting = 72 * min(cell.height * 0.75, cell.width * width / (0.2 + 0.7 * len(mark.letters)))
+        if fitting >= SMALLEST_LETTER:
+            axes.text(
+                left + width / 2, layer, mark.letters, ha="center", va="center_baseline", fontsize=min(SMALL, fitting),
+                color=_ink(colour),
+            )  # fmt: skip
 
 
-def _key(
-    axes: Axes, functions: pd.DataFrame, tasks: list[str], colours: dict[str, str], letters: dict[str, str], total: int
-) -> None:
-    axes.axis("off")
-    counts = function_counts(functions, tasks)
-    handles = [
-        Patch(facecolor=colours[task], label=f"{letters[task]}  {wrapped(task, 2.3, BASE, lines=1)}: {counts[task]}")
-        for task in tasks
+def _entries(
+    functions: pd.DataFrame, marks: dict[str, Mark], measured: int, missing: int, inches: float
+) -> list[tuple[str, str, str]]:
+    """Colour, letters and text of every line of the key; names are cut where they do not fit on one."""
+    counts = function_counts(functions, list(marks))
+    entries = [
+        (mark.light, mark.letters, f"{wrapped(task, inches - 0.8, SMALL, lines=1)}: {counts[task]}")
+        for task, mark in marks.items()
     ]
     shown = len(functions.drop_duplicates(["layer", "head"]))
-    handles.append(Patch(facecolor=NOTHING, edgecolor="#bbbbbb", label=f"nothing shown: {total - shown}"))
-    legend = axes.legend(
-        handles=handles, loc="upper left", frameon=False, fontsize=BASE, title="Heads specifically for", borderaxespad=0
-    )
-    legend.set_alignment("left")
-    axes.text(
-        0, 0, f"Stronger colour: larger share of the\ntask’s effects. q < {LEVEL} over all\nheads and functions.",
-        transform=axes.transAxes, fontsize=SMALL, color="#555555", va="bottom",
-    )  # fmt: skip
+    entries.append((NOTHING, "", f"nothing shown: {measured - shown}"))
+    return [*entries, ("white", "", f"not measured: {missing}")] if missing else entries
 
 
-def initials(tasks: list[str]) -> dict[str, str]:
-    """One or two letters per task, different for all."""
-    letters: dict[str, str] = {}
-    for task in tasks:
-        words = [word for word in task.replace("-", " ").split() if word]
-        candidates = [words[0][0].upper() if words else "?", *(word[:2].capitalize() for word in words)]
-        candidates += [f"{words[0][0].upper() if words else '?'}{i}" for i in range(2, len(tasks) + 2)]
-        letters[task] = next(letter for letter in candidates if letter not in letters.values())
-    return letters
+def _key(axes: Axes, entries: Sequence[tuple[str, str, str]], note: str) -> None:
+    """Colours with their letters and what they mean, from the top down, and a remark below them."""
+    rows: list[Artist] = [TextArea("Heads specifically for", textprops={"fontsize": SMALL})]
+    for colour, letters, text in entries:
+        chip = DrawingArea(16, 9)
+        chip.add_artist(Rectangle((0, 0), 16, 9, facecolor=colour, edgecolor="none"))
+        ink = _ink(shade(colour, 1))
+        chip.add_artist(Text(8, 4.3, letters, ha="center", va="center_baseline", fontsize=SMALL, color=ink))
+        label = TextArea(text, textprops={"fontsize": SMALL})
+        rows.append(HPacker(children=[chip, label], align="center", pad=0, sep=5))
+    rows.append(TextArea(note, textprops={"fontsize": SMALL, "color": QUIET}))
+    packed = VPacker(children=rows, align="left", pad=0, sep=3.5)
+    axes.add_artist(AnchoredOffsetbox("upper left", child=packed, frameon=False, pad=0, borderpad=0))
+
+
+def _ink(colour: tuple[float, float, float]) -> str:
+    return "white" if luminance(colour) < 0.45 else "#222222"
 
 
 def shade(colour: str, depth: float) -> tuple[float, float, float]:

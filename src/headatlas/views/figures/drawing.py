@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from headatlas.errors import HeadAtlasError
 from headatlas.views.figures.registry import FigureInfo, figures_of, find_figure
 from headatlas.views.rows import only, outcome
+from headatlas.wording import count
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -92,6 +93,12 @@ def _lacking(atlas: Atlas, info: FigureInfo, method: str | None, methods: list[s
     if methods:
         return (
             f"The figure {info.name!r} is not made from the maps by {method}, only from those by {', '.join(methods)}."
+        )
+    if info.measures and info.made_by in atlas.methods:
+        return (
+            f"The figure {info.name!r} needs the measures {' and '.join(info.measures)}, which {info.made_by} gives "
+            f"where there are tasks to compare; the atlas {atlas.path} has maps of "
+            f"{count(len(atlas.tasks), 'task')}. Map several."
         )
     wanted = ",".join(dict.fromkeys([*atlas.methods, *([info.made_by] if info.made_by else [])]))
     return (

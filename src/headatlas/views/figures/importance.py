@@ -13,7 +13,9 @@ from matplotlib.patches import Rectangle
 
 from headatlas.atlas.records import COMPETENT
 from headatlas.views.colours import UNMEASURED
-from headatlas.views.figures.style import SMALL, wrapped
+from headatlas.views.figures.panels import entitle
+from headatlas.views.figures.style import SMALL
+from headatlas.views.quantities import measure_of, task_notes
 from headatlas.views.scale import map_scale, scale_ticks, tick_step
 from headatlas.wording import decimal
 
@@ -33,7 +35,7 @@ def draw_importance(atlas: Atlas, method: str | None = None) -> Figure:
         task: np.abs(atlas.grid(task, method)) if task in mapped else np.full(atlas.shape, np.nan)
         for task in atlas.verdicts
     }
-    measure = atlas.info(method).measure(atlas.choose_measure(method))
+    measure = measure_of(atlas, method, atlas.choose_measure(method))
     scale = map_scale(measure, np.concatenate([grid.ravel() for grid in grids.values()]))
     columns = min(4, len(grids))
     rows = math.ceil(len(grids) / columns)
@@ -45,10 +47,10 @@ def draw_importance(atlas: Atlas, method: str | None = None) -> Figure:
     figure = Figure(figsize=(columns * width + 1.1, rows * (height + 0.65)), layout="constrained")
     layout = figure.add_gridspec(rows, columns)
     panels = [figure.add_subplot(layout[i // columns, i % columns]) for i in range(len(grids))]
-    images = [
-        _panel(panel, wrapped(task, width), grid, scale.top)
-        for panel, (task, grid) in zip(panels, grids.items(), strict=True)
-    ]
+    images = [_panel(panel, grid, scale.top) for panel, grid in zip(panels, grids.values(), strict=True)]
+    notes = task_notes(atlas, method)
+    for panel, task in zip(panels, grids, strict=True):
+        entitle(panel, task, notes.get(task, ""), width)
     for panel, verdict in zip(panels, atlas.verdicts.values(), strict=True):
         if verdict != COMPETENT:
             _hatch(panel, verdict)
@@ -62,10 +64,9 @@ def draw_importance(atlas: Atlas, method: str | None = None) -> Figure:
     return figure
 
 
-def _panel(axes: Axes, title: str, grid: Array, top: float) -> Any:
+def _panel(axes: Axes, grid: Array, top: float) -> Any:
     colours = colormaps["viridis"].with_extremes(bad=UNMEASURED)
     image = axes.imshow(grid, cmap=colours, vmin=0, vmax=top, aspect="auto", interpolation="nearest")
-    axes.set_title(title)
     axes.set_xlabel("Head")
     axes.set_ylabel("Layer")
     layers, heads = grid.shape

@@ -67,4 +67,4 @@ def heads_label(outcome: Outcome) -> str:
     heads = outcome.most_heads
     axis = outcome.test.axis
     counted = f"{heads} {axis}" if heads else f"{axis[:1].upper()}{axis[1:]}"
-    return f"{counted},\nby {outcome.method.name}\n({outcome.method.ranking}), of"
+    return f"{counted},\nby {outcome.method.name}\n({outcome.rule}), of"

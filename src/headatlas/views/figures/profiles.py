@@ -11,6 +11,7 @@ from headatlas.patterns.layer_profile import centre_of_mass, layer_means, layer_
 from headatlas.patterns.maps import read_maps
 from headatlas.views.colours import BLUE, LINE, VERMILION
 from headatlas.views.figures import panels
+from headatlas.views.quantities import measure_of
 from headatlas.views.scale import tick_step
 from headatlas.wording import decimal
 
@@ -23,8 +24,7 @@ HEADROOM = 2.2  # of the scale above the highest mean of a layer
 def draw_profiles(atlas: Atlas, method: str) -> Figure:
     """One panel per task: the mean size of the measured heads of every layer, every head as a dot, and the centre of
     mass. All panels share their scale; heads above it are drawn at its edge."""
-    info = atlas.info(method)
-    measure = info.measure(info.primary)
+    measure = measure_of(atlas, method, atlas.info(method).primary)
     maps = read_maps(atlas, method, measure.name)
     means = [layer_means(task_map, task_map.size) for task_map in maps]
     top = HEADROOM * max(np.nanmax(mean, initial=0) for mean in means) or 1.0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from headatlas.atlas.atlas import Atlas
-    from headatlas.atlas.declarations import MethodInfo, TestInfo
+    from headatlas.atlas.declarations import TestInfo
 
 HERE = "headatlas.views.figures"
 
@@ -28,8 +28,8 @@ class FigureInfo:
 
     `source` says what it is drawn from. From "maps" and from a "method" that declares it: `drawn_by(atlas, method)`.
     From a "test" that declares it: `drawn_by(outcome)`. `metric` is one that evidence or diagnostics must have, and
-    `differences` says that it must be a comparison of controls. `measure` is one that a method must have given.
-    `made_by` is the method or test that a message names where an atlas has nothing to draw.
+    `differences` says that it must be a comparison of controls; `measures` are those that the maps of a method must
+    have. `made_by` is the method or test that a message names where an atlas has nothing to draw.
     """
 
     name: str
@@ -38,7 +38,7 @@ class FigureInfo:
     source: Literal["maps", "method", "test"]
     metric: str | None = None
     differences: bool = False
-    measure: str | None = None
+    measures: tuple[str, ...] = ()
     made_by: str | None = None
 
     def function(self) -> Callable[..., Figure]:
@@ -57,7 +57,11 @@ class FigureInfo:
         if self.source == "maps":
             return atlas.methods
         if self.source == "method":
-            declared = [info.name for info in atlas.run.methods if self.name in info.figures and self._given(info)]
+            declared = [
+                info.name
+                for info in atlas.run.methods
+                if self.name in info.figures and set(self.measures) <= {measure.name for measure in info.measures}
+            ]
             if self.metric is None:
                 return [method for method in declared if method in atlas.methods]
             with_metric = set(atlas.diagnostics.loc[atlas.diagnostics["metric"] == self.metric, "method"])
@@ -66,16 +70,13 @@ class FigureInfo:
         rows = rows[rows["compared_with"].notna() == self.differences]
         return list(dict.fromkeys((rows if self.metric is None else rows[rows["metric"] == self.metric])["method"]))
 
-    def _given(self, info: MethodInfo) -> bool:
-        return self.measure is None or self.measure in {measure.name for measure in info.measures}
-
 
 FIGURES: dict[str, FigureInfo] = {
     info.name: info
     for info in (
         FigureInfo(
             "atlas", "what every head is specifically for, in one grid", f"{HERE}.atlas:draw_atlas", "method",
-            measure="specific", made_by="ablate",
+            measures=("share", "specific"), made_by="ablate",
         ),
         FigureInfo("importance", "the maps: every head of every task", f"{HERE}.importance:draw_importance", "maps"),
         FigureInfo("profiles", "the maps by layer, and their centre of mass", f"{HERE}.profiles:draw_profiles", "maps"),
@@ -165,12 +166,15 @@ def figure_names(test: TestInfo) -> tuple[str, ...]:
 
 def figures_of(atlas: Atlas) -> dict[str, FigureInfo]:
     """All registered figures, and those of the atlas's tests that are drawn by their shape."""
+    from headatlas.views.rows import only, with_headline
+
+    tests = [with_headline(test, only(atlas.evidence, test=test.name)) for test in atlas.run.tests]
     by_shape = {
         test.name: FigureInfo(
             test.name, test.summary, SHAPES[test.shape], "test", made_by=test.name,
             metric=None if test.shape == "change" else test.headline,  # changes are drawn of every metric
         )
-        for test in atlas.run.tests
+        for test in tests
         if figure_names(test) == (test.name,) and test.name not in FIGURES
     }  # fmt: skip
     return FIGURES | by_shape

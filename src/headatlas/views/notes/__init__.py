@@ -21,6 +21,7 @@ __all__ = ["NOTES", "Note", "method_notes"]
 NOTES: Registry[Callable[[Atlas], Note | None]] = Registry(
     "note of a method",
     {
+        "ablate": "headatlas.views.notes.ablate:certificate_note",
         "attribute": "headatlas.views.notes.attribute:signs_note",
         "probe": "headatlas.views.notes.probe:accuracy_note",
         "gate": "headatlas.views.notes.gate:circuits_note",

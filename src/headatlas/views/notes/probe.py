@@ -34,7 +34,7 @@ def accuracy_note(atlas: Atlas) -> Note | None:
     if "gain over text" in entries.index:
         gain, low, high = entries.loc["gain over text", ["value", "low", "high"]]
         rows.append(("gain over text", signed(gain), interval(low, high, sign=True), _verdict(low, high)))
-    columns = ("", "accuracy", "95 % interval", "")
+    columns = ("", "accuracy (share)", "95 % interval", "")
     return Note("Telling the tasks apart by what the heads write", columns, tuple(rows))
 
 

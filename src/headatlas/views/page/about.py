@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from headatlas.atlas.records import COMPETENT
 from headatlas.views.page.encoding import packed_halves, plain
+from headatlas.views.quantities import measure_of, quantity_words, task_notes
 from headatlas.views.scale import tick_step
 from headatlas.wording import count, decimal, percent, significant
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
     from headatlas.atlas.declarations import MethodInfo
-    from headatlas.atlas.run_record import AuditRecord
+    from headatlas.atlas.run_record import AuditRecord, Quantity
 
 # The two measures of a method of roles that are shown in one picture where it has both.
 ROLE_PAIR = ("facilitation", "interference")
@@ -48,10 +49,19 @@ def describe_method(atlas: Atlas, info: MethodInfo) -> dict[str, Any]:
     measured = set(atlas.scores.loc[atlas.scores["method"] == info.name, "measure"])
     names = [measure.name for measure in info.measures if measure.name in measured]
     names += sorted(measured - set(names))
+    notes = task_notes(atlas, info.name)
     return {
         **{name: getattr(info, name) for name in ("name", "title", "meaning", "kind", "primary", "ranking")},
         "roles": ROLE_PAIR if info.kind == "role" and set(ROLE_PAIR) <= measured else None,
-        "measures": [{**info.measure(name).model_dump(), "label": info.measure(name).label} for name in names],
+        "measures": [
+            {
+                **info.measure(name).model_dump(),
+                "label": measure_of(atlas, info.name, name).label,
+                "labels": {task: measure_of(atlas, info.name, name, task).label for task in notes},
+            }
+            for name in names
+        ],
+        "notes": notes,
     }
 
 
@@ -131,6 +141,7 @@ def describe_run(atlas: Atlas) -> list[tuple[str, str]]:
     """What is needed to repeat the run, as pairs of texts."""
     run, model, suite = atlas.run, atlas.run.model, atlas.run.suite
     methods = [f"{name} ({_text(settings)})" if settings else name for name, settings in run.settings.methods.items()]
+    measured = [f"{name}: {_measured(by_task)}" for name, by_task in run.quantities.items()]
     settings = run.settings.model_dump(exclude={"methods"})
     facts = [
         ("command", run.asked.command or ""),
@@ -143,12 +154,21 @@ def describe_run(atlas: Atlas) -> list[tuple[str, str]]:
         ("model fingerprint", model.fingerprint),
         ("suite", f"{suite.name} ({suite.fingerprint}), examples: {_text(suite.examples)}"),
         ("methods", "; ".join(methods)),
+        ("measured", "; ".join(measured)),
         ("settings", _text(settings)),
         ("versions", _text(run.versions)),
         ("time", ", ".join(text for text in (run.started, duration(run.seconds)) if text)),
         ("cells", _text(run.cells.model_dump()) if run.cells else ""),
     ]
     return [(name, text) for name, text in facts if text]
+
+
+def _measured(by_task: Mapping[str, Quantity]) -> str:
+    """The metric and the baseline of a method; with the names of tasks where they differ."""
+    tasks: dict[str, list[str]] = {}
+    for task, quantity in by_task.items():
+        tasks.setdefault(quantity_words(quantity), []).append(task)
+    return " and ".join(f"{words} ({_listed(named)})" if len(tasks) > 1 else words for words, named in tasks.items())
 
 
 def duration(seconds: float | None) -> str:

@@ -16,6 +16,7 @@ from headatlas.views.page import about
 from headatlas.views.page.agreement import describe_agreement, describe_nulls, describe_reported
 from headatlas.views.page.encoding import plain
 from headatlas.views.page.evidence import describe_evidence
+from headatlas.views.page.functions import describe_functions, describe_marks
 from headatlas.views.page.maps import SeedMaps, describe_maps, describe_ranks, describe_scales, read_seed_maps
 
 if TYPE_CHECKING:
@@ -30,18 +31,22 @@ def describe_page(
 ) -> dict[str, Any]:
     """One or two atlases as JSON-ready data. Colour scales are common to both."""
     seed_maps = [read_seed_maps(atlas) for atlas in atlases]
+    marks = describe_marks(atlases)
+    functions = [mark["task"] for mark in marks]
     return {
         "version": version("headatlas"),
         "level": LEVEL,
         "open": OPEN,
         "viridis": VIRIDIS,
         "line_colours": ROLES,
+        "functions": marks,
         "role_colours": [("neither", NEITHER), *((role, ROLES[role]) for role in (*about.ROLE_PAIR, "both"))],
         **describe_scales(seed_maps),
         "atlases": [
             describe(
                 atlas,
                 seed_maps[i],
+                functions,
                 findings[i] if i < len(findings) else (),
                 downloads[i] if i < len(downloads) else (),
             )
@@ -51,9 +56,13 @@ def describe_page(
 
 
 def describe(
-    atlas: Atlas, seed_maps: Sequence[SeedMaps], findings: Sequence[Finding] = (), files: Sequence[str] = ()
+    atlas: Atlas,
+    seed_maps: Sequence[SeedMaps],
+    functions: Sequence[str],
+    findings: Sequence[Finding] = (),
+    files: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """One atlas. Maps hold the heads in the order layer * heads + head."""
+    """One atlas. Maps hold the heads in the order layer * heads + head; `functions` names those of the page."""
     evidence = describe_evidence(atlas)
     tests = list(dict.fromkeys(outcome["test"] for outcome in evidence))
     return {
@@ -63,6 +72,7 @@ def describe(
         "tasks": about.describe_tasks(atlas),
         "methods": [about.describe_method(atlas, atlas.info(method)) for method in atlas.methods],
         "default_method": atlas.choose_method(),
+        "functions": describe_functions(atlas, functions),
         "maps": describe_maps(seed_maps),
         "ranks": list(describe_ranks(atlas, seed_maps)),
         "descriptions": about.describe_descriptions(atlas),

@@ -13,6 +13,7 @@ from headatlas.views.metrics import metric as metric_words
 from headatlas.views.page.evidence_curves import describe_curves
 from headatlas.views.page.evidence_tables import describe_changes, describe_matrix, describe_rows
 from headatlas.views.page.outcomes import Point, average_draws, distinct, metric_names
+from headatlas.views.rows import with_headline
 from headatlas.wording import count, decimal, signed
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def describe_evidence(atlas: Atlas) -> list[dict[str, Any]]:
 def describe_test(
     info: TestInfo, rows: pd.DataFrame, method: MethodInfo, verification: Verification | None = None
 ) -> dict[str, Any]:
+    info = with_headline(info, rows)
     layout, describe = SHAPES.get(info.shape, ("rows", describe_rows))
     points = average_draws(rows)
     return {
@@ -56,11 +58,18 @@ def describe_test(
         "controls": [control.model_dump() for control in info.controls],
         "settings": _settings(verification),
         "metrics": [
-            {"metric": metric, "label": metric_words(metric).label, **describe(info, points, metric)}
-            for metric in metric_names(info, points)
+            {"metric": name, "label": words.label, "value": words.with_unit, **describe(info, points, name)}
+            for name in metric_names(info, points)
+            if (words := metric_words(name))
         ],
-        "heads": list(_tested_heads(info, points, method)),
+        "heads": list(_tested_heads(info, points, method)) if _by_rank(method, verification) else [],
     }
+
+
+def _by_rank(method: MethodInfo, verification: Verification | None) -> bool:
+    """Whether heads were taken in the order in which the page ranks them: by the method's primary measure."""
+    measure = verification.settings.get("measure") if verification else None
+    return measure in (None, method.primary)
 
 
 def _settings(verification: Verification | None) -> list[tuple[str, str]]:

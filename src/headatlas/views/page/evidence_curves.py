@@ -82,12 +82,19 @@ def _note(info: TestInfo, points: Sequence[Point], metric: str) -> str:
     beside = [p for p in points if p.is_level and p.metric == metric and p.factor is not None and p.k is not None]
     return "; ".join(
         [
-            *_beyond_reference([point for point in differences if not math.isnan(point.p_value)]),
+            *_beyond_reference(_tested(info, differences, metric)),
             *([_difference(of_metric[-1])] if of_metric else []),
             *_single_numbers(info, [point for point in points if point.is_level and point.k is None]),
             *(f"{p.control} above {p.factor:g}: {decimal(p.value)} with {count(p.k or 0, 'head')}" for p in beside),
         ]
     )
+
+
+def _tested(info: TestInfo, differences: Sequence[Point], metric: str) -> list[Point]:
+    """The comparisons with a p-value: those of the metric, or of the headline where the metric has none."""
+    tested = [point for point in differences if not math.isnan(point.p_value)]
+    of_metric = [point for point in tested if point.metric == metric]
+    return of_metric or [point for point in tested if point.metric == info.headline]
 
 
 def _beyond_reference(tested: Sequence[Point]) -> list[str]:

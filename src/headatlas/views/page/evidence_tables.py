@@ -44,11 +44,10 @@ def describe_matrix(info: TestInfo, points: Sequence[Point], metric: str) -> dic
     def comparison(pair: tuple[str, str]) -> Cell | None:
         return _difference_cell(by_name[pair]) if pair in by_name else None
 
-    label = metric_words(metric).label
     less = f", less that with {info.reference} heads" if in_cells else ""
     return {
         "corner": "heads ↓  measured →",
-        "note": f"Change of {label} of a task (column) by the heads of another (row){less}. {BOLD}",
+        "note": f"{metric_words(metric).change} of a task (column) by the heads of another (row){less}. {BOLD}",
         "rows": tasks,
         "columns": [*eval_tasks, *whole_rows],
         "cells": [
@@ -80,7 +79,7 @@ def describe_changes(_info: TestInfo, points: Sequence[Point], metric: str) -> d
     chosen = [f" Factor of {control}: {', '.join(texts.values())}." for control, texts in chosen_factors.items()]
     return {
         "corner": "heads ↓  what was done →",
-        "note": f"Change of {metric_words(metric).label} from the intact model with its 95 % interval, on the task "
+        "note": f"{metric_words(metric).change} from the intact model with its 95 % interval, on the task "
         f"itself unless another is named. {BOLD}{''.join(chosen)}",
         "rows": tasks,
         "columns": list(columns),

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 # In the order in which they build on each other; together they are one script.
 SCRIPTS = (
-    "dom", "data", "colour", "state", "panel", "maps", "pointer", "charts", "focus", "card", "overlap", "evidence",
-    "quality", "findings", "run", "download", "keys", "main",
+    "dom", "data", "colour", "state", "grid", "panel", "maps", "pointer", "charts", "functions", "focus", "card",
+    "overlap", "evidence", "quality", "findings", "run", "download", "keys", "main",
 )  # fmt: skip
-STYLES = ("page", "maps", "parts")
+STYLES = ("page", "maps", "functions", "parts")
 MOST = 2
 
 

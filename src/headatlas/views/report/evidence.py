@@ -21,11 +21,16 @@ LINES: dict[str, Callable[[Outcome], list[str]]] = {
 }
 
 
-def evidence_section(atlas: Atlas) -> list[str]:
+def evidence_chapter(atlas: Atlas) -> list[str]:
     """All tests that the atlas holds; nothing where there are none."""
     if atlas.evidence.empty:
         return []
-    lines = ["## Evidence", *_settings(atlas)]
+    lines = [
+        "## Tested how",
+        "Interventions on held-out examples, which chose no head. Log-probabilities and margins are in nats; "
+        "accuracies and fractions are shares.",
+        *_settings(atlas),
+    ]
     for outcome in outcomes(atlas):
         test = outcome.test
         lines += [

@@ -67,7 +67,7 @@ def _levels_table(outcome: Outcome) -> str:
         for control in outcome.chosen or [""]:
             chosen = only(level, control=control)
             value = decimal(single(chosen), DIGITS)
-            cells = [plain(task), metric(name).label, f"{k:.0f}", decimal(level["intact"].iloc[0], DIGITS)]
+            cells = [plain(task), metric(name).with_unit, f"{k:.0f}", decimal(level["intact"].iloc[0], DIGITS)]
             cells += [plain(control), value] if several else [value]
             cells.append(interval(single(chosen, "low"), single(chosen, "high"), DIGITS))
             cells += [_drawn(only(level, control=reference)["value"])] if reference else []
@@ -92,7 +92,7 @@ def _points_table(outcome: Outcome) -> str:
     """Levels with a factor of their own, such as a threshold: single points beside the curve."""
     points = outcome.levels[outcome.levels["k"].notna() & outcome.levels["factor"].notna()]
     rows = [
-        (plain(row.task), metric(row.metric).label, plain(row.control), f"{row.factor:g}", f"{row.k:.0f}",
+        (plain(row.task), metric(row.metric).with_unit, plain(row.control), f"{row.factor:g}", f"{row.k:.0f}",
          signed(row.change, DIGITS), interval(row.change_low, row.change_high, DIGITS, sign=True))
         for row in points.itertuples()
     ]  # fmt: skip
@@ -113,5 +113,5 @@ def _summaries_table(outcome: Outcome) -> str:
                 area = only(task_rows, control=control, metric=name)
                 cells += [decimal(single(area), DIGITS), interval(single(area, "low"), single(area, "high"), DIGITS)]
             rows.append(cells)
-    headings = ["task", "heads", *(heading for name in names for heading in (metric(name).label, "95 % interval"))]
+    headings = ["task", "heads", *(heading for name in names for heading in (metric(name).with_unit, "95 % interval"))]
     return table(headings, rows)

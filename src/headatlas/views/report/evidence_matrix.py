@@ -16,7 +16,7 @@ def matrix_lines(outcome: Outcome) -> list[str]:
     """The differences first, which say whether a change is more than that of other heads; then every change."""
     lines = []
     for (name, control, other), rows in outcome.differences.groupby(["metric", "control", "compared_with"], sort=False):
-        title = f"{_capital(metric(name).label)}: {plain(control)} less {plain(other)}, with 95 % intervals"
+        title = f"{_capital(metric(name).with_unit)}: {plain(control)} less {plain(other)}, with 95 % intervals"
         if (rows["task"] == rows["eval_task"]).all():
             lines += [f"{title}, measured on the task itself.", _by_task(rows)]
         else:
@@ -36,7 +36,7 @@ def change_lines(outcome: Outcome) -> list[str]:
     rows = [
         (plain(row.task), MISSING if pd.isna(row.eval_task) else plain(row.eval_task), plain(row.control),
          MISSING if pd.isna(row.factor) else f"{row.factor:g}", MISSING if pd.isna(row.k) else f"{row.k:.0f}",
-         metric(row.metric).label, decimal(row.intact, DIGITS), signed(row.change, DIGITS),
+         metric(row.metric).with_unit, decimal(row.intact, DIGITS), signed(row.change, DIGITS),
          interval(row.change_low, row.change_high, DIGITS, sign=True))
         for row in outcome.levels.itertuples()
     ]  # fmt: skip

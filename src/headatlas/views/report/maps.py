@@ -20,10 +20,10 @@ STRONGEST = 5
 DIGITS = 4
 
 
-def maps_section(atlas: Atlas, method: str) -> list[str]:
+def maps_lines(atlas: Atlas, method: str) -> list[str]:
     """The chosen method with its strongest heads in numbers, then all others with theirs by name."""
     infos = sorted(atlas.run.methods, key=lambda info: info.name != method)
-    lines = ["## Maps"]
+    lines = []
     for info in infos:
         lines += [f"### {plain(info.title)} ({plain(info.name)})", *_meaning(info)]
         if info.name == method:
@@ -58,8 +58,7 @@ def _in_numbers(atlas: Atlas, info: MethodInfo) -> list[str]:
     ]
     mean = f" Values are means of {seeds} seeds." if has_range else ""
     title = f"The {STRONGEST} strongest heads of every task, {plain(info.ranking)}.{mean}"
-    sure = [_distinguishable(task, heads) for task, heads in tables.items() if heads["q_value"].notna().any()]
-    return [title, table(headings, rows), bullets(sure)]
+    return [title, table(headings, rows)]
 
 
 def _cells(heads: pd.DataFrame, measure: Measure, has_errors: bool, has_range: bool) -> Iterator[list[str]]:
@@ -73,15 +72,6 @@ def _cells(heads: pd.DataFrame, measure: Measure, has_errors: bool, has_range: b
         if has_range:
             cells.append(interval(row.least, row.most, DIGITS, is_signed))
         yield cells
-
-
-def _distinguishable(task: str, heads: pd.DataFrame) -> str:
-    sure = heads[heads["q_value"] < LEVEL]
-    hurt = int((sure["value"] < 0).sum())
-    return (
-        f"{plain(task)}: {len(sure)} of {len(heads)} heads are distinguishable from zero"
-        f"{f', {hurt} of them with values below zero' if hurt else ''}."
-    )
 
 
 def _by_name(atlas: Atlas, info: MethodInfo) -> list[str]:

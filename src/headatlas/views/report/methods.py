@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 SERIES = ["layer", "head", "step", "rank", "other_seed"]  # numbers with one of these belong to figures
 
 
-def notes_section(atlas: Atlas) -> list[str]:
+def notes_lines(atlas: Atlas) -> list[str]:
     lines = []
     for note in method_notes(atlas):
-        lines.append(f"## {plain(note.title)}")
+        lines.append(f"### {plain(note.title)}")
         if note.rows:
             lines.append(table([plain(name) for name in note.columns], [list(map(plain, row)) for row in note.rows]))
         lines.append(bullets(map(plain, note.sentences)))
     return lines
 
 
-def diagnostics_section(atlas: Atlas) -> list[str]:
+def diagnostics_lines(atlas: Atlas) -> list[str]:
     """Numbers about a task or about all of them; the mean over seeds where there are several."""
     entries = atlas.diagnostics[atlas.diagnostics[SERIES].isna().all(axis=1)]
     rows = []
@@ -39,4 +39,8 @@ def diagnostics_section(atlas: Atlas) -> list[str]:
     if not rows:
         return []
     headings = ("method", "number", "task", "value", "95 % interval", "95 % of the null", "seeds")
-    return ["## What the methods report beside their maps", table(headings, rows)]
+    return [
+        "### What the methods report beside their maps",
+        "Counts, shares from 0 to 1, correlations, and likelihoods in nats per token, each by its name.",
+        table(headings, rows),
+    ]

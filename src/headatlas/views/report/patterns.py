@@ -15,22 +15,26 @@ if TYPE_CHECKING:
     from headatlas.patterns import Finding
 
 
-def patterns_section(findings: Sequence[Finding]) -> list[str]:
+def supported_lines(findings: Sequence[Finding]) -> list[str]:
+    """What the maps show beyond chance."""
     tested = [finding for finding in findings if finding.p_adjusted is not None]
     supported = [finding for finding in tested if finding.supported]
-    lines = [
-        "## Patterns",
+    return [
+        "### What the maps show beyond chance",
         f"{len(tested)} statements were tested, {len(supported)} are supported. p is adjusted for all of them "
         f"together: on maps of pure noise anything at all is stated in at most {percent(LEVEL, 0)} of atlases.",
+        bullets(map(_with_p, supported)) or "No statement is supported by these maps.",
     ]
-    if supported:
-        lines += ["### Supported", bullets(_with_p(finding) for finding in supported)]
-    else:
-        lines.append("No statement is supported by these maps.")
-    if len(supported) < len(tested):
-        lines += ["### Not supported", bullets(_not_supported([one for one in tested if not one.supported]))]
+
+
+def unsupported_lines(findings: Sequence[Finding]) -> list[str]:
+    """What was asked of the maps without an answer."""
+    lines = []
+    tested = [finding for finding in findings if finding.p_adjusted is not None]
+    if unsupported := [finding for finding in tested if not finding.supported]:
+        lines += ["### Statements that are not supported", bullets(_not_supported(unsupported))]
     if untested := [finding for finding in findings if finding.p_adjusted is None]:
-        lines += ["### Not tested", bullets(plain(finding.statement) for finding in untested)]
+        lines += ["### Statements that could not be tested", bullets(plain(finding.statement) for finding in untested)]
     return lines
 
 
@@ -51,7 +55,7 @@ def _not_supported(findings: Sequence[Finding]) -> list[str]:
     return lines
 
 
-def agreement_section(atlas: Atlas) -> list[str]:
+def agreement_lines(atlas: Atlas) -> list[str]:
     pairs = agreement(atlas).query("kind == 'methods'")
     if pairs.empty:
         return []
@@ -60,11 +64,12 @@ def agreement_section(atlas: Atlas) -> list[str]:
          f"{row.shared} of {row.k}", decimal(row.expected, 1), p_value(row.p_value))
         for row in pairs.itertuples()
     ]  # fmt: skip
-    headings = ("method", "other", "task", "heads", "rank correlation", "same strongest", "by chance", "p of overlap")
-    return ["## Agreement between methods", table(headings, rows)]
+    headings = ("method", "other", "task", "heads", "rank correlation", "same strongest (heads)",
+                "by chance (heads)", "p of overlap")  # fmt: skip
+    return ["### Agreement between methods", table(headings, rows)]
 
 
-def stability_section(atlas: Atlas) -> list[str]:
+def stability_lines(atlas: Atlas) -> list[str]:
     stable = stability(atlas)
     stable = stable[stable["repeat"].notna() | stable["between_seeds"].notna()]
     if stable.empty:
@@ -75,9 +80,9 @@ def stability_section(atlas: Atlas) -> list[str]:
         for row in stable.itertuples()
     ]  # fmt: skip
     return [
-        "## Stability",
+        "### Stability",
         "Rank correlations: between seeds, as measured; with as many new examples and between two halves of the "
         "examples, as the standard errors imply if heads err independently. Last: how many of the "
         f"{TOP} strongest heads new examples would give again.",
-        table(("method", "measure", "task", "between seeds", "new examples", "halves", f"same of {TOP}"), rows),
+        table(("method", "measure", "task", "between seeds", "new examples", "halves", f"same of {TOP} (heads)"), rows),
     ]

@@ -1,6 +1,7 @@
 """Maps and tables for a terminal."""
 
 from headatlas.views.terminal.competence import competence_table
+from headatlas.views.terminal.consensus import consensus_table
 from headatlas.views.terminal.console import plain_console
 from headatlas.views.terminal.evidence import evidence_tables
 from headatlas.views.terminal.heads import top_table
@@ -10,6 +11,7 @@ from headatlas.views.terminal.selftest import selftest_tables
 
 __all__ = [
     "competence_table",
+    "consensus_table",
     "evidence_tables",
     "note_tables",
     "plain_console",

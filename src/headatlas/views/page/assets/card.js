@@ -59,8 +59,18 @@ function drawCard() {
   card.replaceChildren(
     make("h3", { class: "card-name" }, make("span", {}, atlas.name(index)), PAIR ? make("small", {}, atlas.label) : null),
     make("p", { class: "quiet" }, `layer ${atlas.layerOf(index)} of ${atlas.layers}, ${kv}`),
-    valuesInTasks(atlas, index), make("div", { id: "card-rest" }));
+    functionLines(atlas, index), valuesInTasks(atlas, index), make("div", { id: "card-rest" }));
   later(drawCardRest);
+}
+
+/** What the head is specifically for. */
+function functionLines(atlas, index) {
+  if (!atlas.functions) return null;
+  const list = functionsAt(atlas, index);
+  if (!list?.length) return make("p", { class: "for quiet" }, list ? "Not shown to be for one task more than for the others." : `Not measured by ${atlas.functions.method}.`);
+  return make("ul", { class: "for" }, list.map(({ task, share, low, high, specific, q }) => make("li", {}, functionChip(task),
+    make("span", {}, make("b", {}, `For ${FUNCTIONS[task].task}: `), `${sharePercent(share)} of its positive effects (${sharePercent(low)} to ${sharePercent(high)}), ` +
+      `${sharePercent(specific)} more than of the other tasks; q ${pValue(q)}`))));
 }
 
 /** What needs the maps of all methods; drawn when there is time. */
@@ -101,10 +111,10 @@ function valuesInTasks(atlas, index) {
   if (!maps.length) return empty(`Not measured by ${state.method}.`);
   const ends = maps.flatMap(([, map]) => [map.value[index], map.low?.[index] ?? 0, map.high?.[index] ?? 0]).filter(finite);
   const [from, to] = isBounded() ? [0, 1] : [Math.min(0, ...ends), Math.max(0, ...ends) || 1];
-  const measure = measureInfo(state.method, plainMeasure(state.method, state.measure));
-  return make("table", { class: "tiny" }, make("caption", {}, `${measure.label} by ${state.method}`),
+  const measure = plainMeasure(state.method, state.measure);
+  return make("table", { class: "tiny" }, make("caption", {}, `${measureLabel(state.method, measure)} by ${state.method}`),
     make("tbody", {}, maps.map(([task, map]) => make("tr", { class: map.distinct(index) === false ? "faint" : null, "data-task": task },
-      make("th", { scope: "row" }, task),
+      make("th", { scope: "row", title: measureLabel(state.method, measure, task) }, task),
       make("td", {}, bar(map.value[index], { low: map.low?.[index], high: map.high?.[index], from, to, kind: map.value[index] < 0 ? "negative" : "" })),
       make("td", { class: "number" }, show(map.value[index], 3))))));
 }

@@ -209,6 +209,12 @@ const atlasesWith = (method) => ATLASES.filter((atlas) => atlas.method(method));
 const methodInfo = (method) => atlasesWith(method)[0].method(method);
 const measureInfo = (method, measure) => atlasesWith(method).flatMap((atlas) => atlas.method(method).measures)
   .find((declared) => declared.name === measure);
+/** A measure with its unit, the metric and the baseline: of one task, or of all. Two atlases may differ. */
+function measureLabel(method, measure, task = null) {
+  const labels = atlasesWith(method).flatMap((atlas) => atlas.method(method).measures.filter(({ name }) => name === measure))
+    .map((declared) => declared.labels[task] ?? declared.label);
+  return labels.length ? [...new Set(labels)].join(" or ") : spaced(measure);
+}
 const measuresOf = (method) => [...new Set(atlasesWith(method).flatMap((atlas) => atlas.measures(method)))];
 const seedsOf = (method, measure) =>
   [...new Set(atlasesWith(method).flatMap((atlas) => atlas.seeds(method, measure)))].sort((a, b) => a - b);

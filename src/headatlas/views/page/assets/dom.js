@@ -32,6 +32,9 @@ function show(value, digits = 4) {
 /** A share as a whole percentage. */
 const percent = (value) => (finite(value) ? `${minus(String(Math.round(value * 100)))} %` : "–");
 
+/** A share with one decimal below 10 %, as in the report. */
+const sharePercent = (value) => (finite(value) ? `${minus((value * 100).toFixed(value === 0 || Math.abs(value) >= 0.1 ? 0 : 1))}\u00a0%` : "–");
+
 /** A p-value or q-value. */
 const pValue = (value) => show(value, 2);
 

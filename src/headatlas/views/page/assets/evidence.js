@@ -48,13 +48,13 @@ function howItWasTested({ test, controls, settings }) {
     settings.length ? make("dl", { class: "facts settings" }, pairs(settings)) : empty("Its settings are not recorded."));
 }
 
-function drawCharts({ axis }, { label, charts, key }) {
+function drawCharts({ axis }, { value: words, charts, key }) {
   const lines = [...key, ...(charts.some(({ intact }) => finite(intact)) ? [["intact", "intact model"]] : [])];
   return [lineKey(lines), make("div", { class: "charts" }, charts.map(({ task, note, intact, series }) =>
     make("figure", { class: "small", "data-task": task }, make("figcaption", {}, make("b", {}, task), make("span", {}, note)),
       lineChart({
         series: series.map(({ control, line, k, value, low, high }) => ({ name: control, line, x: k, y: value, low, high })),
-        level: intact, xLabel: axis, yLabel: label, log: true, label: `${task}: ${label} by number of heads. ${note}`,
+        level: intact, xLabel: axis, yLabel: words, log: true, label: `${task}: ${words} by number of heads. ${note}`,
       }))))];
 }
 

@@ -32,6 +32,7 @@ function drawFocus() {
 /** The sorted sizes, with the band of the null where the method drew one. */
 function fallOff(atlas, map) {
   const sizes = [...map.sizes];
+  const label = measureLabel(state.method, plainMeasure(state.method, state.measure), state.task);
   const isPrimary = state.measure === methodInfo(state.method).primary;
   const band = isPrimary ? atlas.nulls.find((entry) => entry.method === state.method && entry.task === state.task) : null;
   const steps = sizes.map((_, n) => n).filter((n) => n < 60 || n % Math.ceil(sizes.length / 150) === 0);
@@ -42,7 +43,7 @@ function fallOff(atlas, map) {
   const words = [`${plural(map.summary.half, "head")} of ${map.summary.measured} hold half of the sum`,
     finite(band?.elbow) ? `elbow at ${band.elbow}` : null, band ? "grey: what the null gives" : null].filter(Boolean);
   return make("figure", {}, make("figcaption", {}, make("b", {}, "Sizes, sorted"), make("span", {}, words.join(" · "))),
-    lineChart({ series, xLabel: "heads by size", yLabel: "", label: `Sorted sizes of ${state.task}: ${words.join(", ")}`, width: 420, height: 180, zero: true }));
+    lineChart({ series, xLabel: "heads by size", yLabel: label, label: `Sorted sizes of ${state.task}: ${words.join(", ")}`, width: 420, height: 180, zero: true }));
 }
 
 function strongest(atlas, map) {
@@ -54,7 +55,7 @@ function strongest(atlas, map) {
   make("td", { class: "number" }, show(map.value[index])),
   make("td", { class: "number" }, map.low ? `${show(map.low[index], 3)} to ${show(map.high[index], 3)}` : "–"),
   make("td", { class: "number" }, map.q ? pValue(map.q[index]) : "–")));
-  const heads = ["rank", "head", spaced(plainMeasure(state.method, state.measure)), map.spread ?? "interval", "q"];
+  const heads = ["rank", "head", measureLabel(state.method, plainMeasure(state.method, state.measure), state.task), map.spread ?? "interval", "q"];
   return make("figure", {}, make("figcaption", {}, make("b", {}, `Strongest ${rows.length}`),
     make("span", {}, `${rankingRule()}${map.spread ? "" : "; no error is known"}`)),
   make("table", { class: "plain" }, make("thead", {}, make("tr", {}, heads.map((word, n) => make("th", { class: n > 1 ? "number" : null }, word)))),

@@ -50,18 +50,19 @@ function move(panel, key, extend) {
   const layer = Math.min(atlas.layers - 1, Math.max(0, atlas.layerOf(at) + down));
   const head = Math.min(atlas.heads - 1, Math.max(0, (at % atlas.heads) + right));
   const cell = layer * atlas.heads + head;
+  const task = panel.task ? { task: panel.task } : {};
   if (extend) {
     const before = state.group === atlas.group ? state.selected : [];
-    change({ selected: new Set([...before, at, cell]), group: atlas.group, cell, atlas: atlas.index, task: panel.task });
-  } else change({ cell, atlas: atlas.index, task: panel.task });
+    change({ selected: new Set([...before, at, cell]), group: atlas.group, cell, atlas: atlas.index, ...task });
+  } else change({ cell, atlas: atlas.index, ...task });
   panel.svg.focus({ preventScroll: true });
   const away = panel.box(cell);
   if (away.top < 130 || away.bottom > innerHeight - 20) scrollBy(0, away.top - innerHeight / 2);
   const box = panel.box(cell);
   showTip(panel, cell, box.right, box.bottom);
-  const words = spoken(atlas, panel.map, cell, panel.ranking);
+  const words = panel.spoken(cell);
   panel.cells[cell].setAttribute("aria-label", words);
-  byId("live").textContent = `${panel.task}: ${words}`;
+  byId("live").textContent = `${panel.heading}: ${words}`;
 }
 
 function onKey(event) {

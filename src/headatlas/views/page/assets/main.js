@@ -1,7 +1,7 @@
 // Putting it together: draw once, then redraw what a change touches.
 
 // The id of a section in page.html, its name in the menu, and what draws it once the maps are drawn.
-const SECTIONS = [["maps", "Maps"], ["findings", "Findings", drawFindings], ["overlap", "Overlap", drawOverlap],
+const SECTIONS = [["functions", "Atlas"], ["maps", "Maps"], ["findings", "Findings", drawFindings], ["overlap", "Overlap", drawOverlap],
   ["evidence", "Evidence", drawEvidence], ["competence", "Competence", drawCompetence], ["agreement", "Agreement", drawAgreement],
   ["run", "Run", drawRun]];
 
@@ -15,7 +15,8 @@ function goToSection() {
 }
 
 function drawTop() {
-  document.querySelector(".masthead nav").replaceChildren(...SECTIONS.map(([id, text]) => make("a", {
+  const sections = SECTIONS.filter(([id]) => !byId(id).hidden);
+  document.querySelector(".masthead nav").replaceChildren(...sections.map(([id, text]) => make("a", {
     href: `#${id}`, onclick: (event) => {
       event.preventDefault();
       change({ section: id });
@@ -77,15 +78,20 @@ function usePaper(used) {
   if (document.documentElement.dataset.theme !== theme()) announce("theme");
 }
 
-/** A view that begins above what can be seen is brought down to the toolbar. */
+/** A view that begins above what can be seen is brought down to where the toolbar ends when it sticks to the top. */
 function showTop() {
-  const hidden = byId("maps").getBoundingClientRect().top - Math.max(0, byId("toolbar").getBoundingClientRect().bottom);
+  const toolbar = byId("toolbar");
+  const covered = getComputedStyle(toolbar).position === "sticky" ? toolbar.offsetHeight : 0;
+  const hidden = byId("maps").getBoundingClientRect().top - covered;
   if (hidden < 0) scrollBy({ top: hidden - 12, behavior: "instant" });
 }
 
 onChange((changed) => {
   hideTip();
-  if (changed.has("theme")) drawTheme();
+  if (changed.has("theme")) {
+    drawTheme();
+    repaintFunctions();
+  }
   if (touches(changed, ...MAP_WORDS, "task")) {
     drawMapsHead();
     keepingFocus(byId("focus"), drawFocus);
@@ -95,7 +101,7 @@ onChange((changed) => {
     keepingFocus(byId("toolbar"), drawToolbar);
     drawLegend();
   }
-  if (touches(changed, "selected", "group", "cell", "atlas")) livePanels().forEach((panel) => panel.outline());
+  if (touches(changed, "selected", "group", "cell", "atlas")) [...livePanels(), ...functionPanels].forEach((panel) => panel.outline());
   if (changed.has("task") && state.view === "focus") drawLegend();
   drawSide();
   if (changed.has("view")) showTop();
@@ -124,8 +130,9 @@ function start() {
   settle();
   for (const [role, colour] of Object.entries(PAGE.line_colours)) document.documentElement.style.setProperty(`--${role}`, colour);
   drawTheme();
-  drawTop();
   drawHeadline();
+  drawFunctions();
+  drawTop();
   drawToolbar();
   drawMapsHead();
   drawSave();
@@ -149,6 +156,7 @@ function start() {
   later(goToSection);
   performance.mark("drawn");
   idle(() => document.body.classList.add("ready"));
+  for (const panel of functionPanels) idle(() => panel.label());
   for (const panel of sheet) idle(() => panel.stale || panel.label());
   idle(warm);
 }

@@ -5,7 +5,7 @@ const sheet = []; // every small panel, in the order of the tasks
 const BUSY = 40000; // with more cells than this, maps out of sight are made when scrolled to
 const watcher = new IntersectionObserver((entries) => {
   for (const entry of entries) {
-    const panel = Panel.byElement.get(entry.target);
+    const panel = HeadGrid.byElement.get(entry.target);
     panel.seen = entry.isIntersecting;
     if (panel.seen && panel.stale) panel.update();
   }
@@ -46,7 +46,7 @@ function repaint(all = false) {
 }
 
 const livePanels = () => [...sheet, ...focusPanels];
-const panelFor = (node) => Panel.byElement.get(node.closest?.(".map"));
+const panelFor = (node) => HeadGrid.byElement.get(node.closest?.(".map"));
 
 function drawToolbar() {
   const measures = measuresOf(state.method);
@@ -96,10 +96,10 @@ function measureMeaning() {
 }
 
 function drawMapsHead() {
-  byId("maps-title").textContent = state.view === "focus" ? state.task : "What each head is for";
+  byId("maps-title").textContent = state.view === "focus" ? state.task : byId("functions").hidden ? "What each head is for" : "One map per task";
   const seeds = seedsOf(state.method, state.measure);
   const seed = seeds.length > 1 ? `, ${SEED_VIEWS[state.seed] ?? `seed ${state.seed}`}` : "";
-  byId("maps-note").textContent = `${spaced(state.measure)} by ${state.method}${seed}.${measureMeaning()}`;
+  byId("maps-note").textContent = `${measureLabel(state.method, state.measure, state.view === "focus" ? state.task : null)} by ${state.method}${seed}.${measureMeaning()}`;
 }
 
 /** What colours outside the scale mean, where there are any. */
@@ -148,7 +148,7 @@ function drawLegend() {
   });
   marks[0].className = "first";
   marks.at(-1).className = "last";
-  const { label } = measureInfo(state.method, state.measure);
+  const label = measureLabel(state.method, state.measure, state.view === "focus" ? state.task : null);
   const title = kind === "size" && !isBounded() ? `size of ${label}` : label;
   legend.setAttribute("aria-label", `Colour scale of ${title}: ${ticks.map(([, text]) => text).join(", ")}`);
   legend.replaceChildren(make("div", { class: "legend-title" }, make("span", {}, title), legendNotes()),

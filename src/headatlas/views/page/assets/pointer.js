@@ -4,13 +4,11 @@ const tip = byId("tip");
 let drag = null;
 
 function showTip(panel, index, x, y) {
-  const map = panel.map;
-  if (!map) return hideTip();
-  const rows = facts(map, index, panel.ranking).map(([word, text]) =>
+  if (panel.shape !== "map") return hideTip();
+  const rows = panel.facts(index).map(([word, text]) =>
     make("div", { "data-fact": word.split(" ")[0] || "none" }, make("span", {}, word), make("b", {}, text)));
   tip.replaceChildren(make("header", {}, make("strong", {}, panel.atlas.name(index)),
-    make("span", {}, PAIR ? `${panel.task} · ${panel.atlas.label}` : panel.task)), ...rows,
-    make("footer", {}, `ranked by ${state.method}: ${rankingRule()}`));
+    make("span", {}, panel.whose)), ...rows, make("footer", {}, panel.footer));
   tip.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = tip;
   const left = x + 16 + width > innerWidth ? x - width - 14 : x + 16;
@@ -81,7 +79,7 @@ function listenToPointer() {
     endDrag();
     const to = panel.at(event.clientX, event.clientY);
     const add = event.shiftKey || event.ctrlKey || event.metaKey;
-    change({ task: panel.task });
+    if (panel.task) change({ task: panel.task });
     select(panel.atlas, moved ? headsBetween(panel.atlas, from, to) : [from], add, to);
   });
   addEventListener("scroll", hideTip, { passive: true });

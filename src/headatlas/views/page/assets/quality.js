@@ -11,7 +11,7 @@ function competenceTable(atlas) {
       make("td", { class: "wide" }, bar(accuracy, { low, high, mark: chance })),
       texts.map((text) => make("td", { class: "number" }, text)),
       make("td", {}, make("span", { class: `verdict ${competent ? "good" : "bad"}` }, verdict))));
-  const words = ["", "accuracy", "", "chance", "log-prob.", "margin", "items mapped", "verdict"];
+  const words = ["", "accuracy", "", "chance", "log-prob. (nats)", "margin (nats)", "items mapped", "verdict"];
   return make("div", { class: "scroll" }, make("table", { class: "plain competence" },
     make("thead", {}, make("tr", {}, words.map((word, n) => make("th", { class: n > 1 && n < 7 ? "number" : null }, word)))), make("tbody", {}, rows)));
 }

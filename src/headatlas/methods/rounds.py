@@ -1,0 +1,182 @@
+"""Exact measurements in rounds: few examples for every head, more for those that may matter, all for the strongest.
+
+How many examples a head is measured on follows from its attributions and from what earlier rounds measured. That does
+not touch the mean of what is measured; heads that are measured on all examples need no correction at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headatlas.methods.certify import Certified, Draw, certify, certify_all, draw_examples
+from headatlas.methods.effects import attributed_effects, attributed_units, exact_effects
+from headatlas.stats import PER_COLUMN, Array, Summary
+
+if TYPE_CHECKING:
+    from headatlas.run.interventions import Unit
+    from headatlas.run.quantity import TaskQuantity
+
+SECOND_SHARE, SECOND_TURNS = 1 / 3, 2.5  # of the units, and times the turns of the first round
+HALVINGS = 20
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """What was measured of one task.
+
+    `exact` [example, unit] is NaN where nothing was measured. `turns` [unit] says how many turns of the draw were
+    measured of each unit, EVERY where every example was.
+    """
+
+    groups: Sequence[str]
+    attributed: Array
+    exact: Array
+    draw: Draw
+    turns: NDArray[np.int64]
+
+    def certified(self, units: Sequence[int]) -> Certified:
+        """Of some units, each from all that was measured of it."""
+        columns = np.asarray(units)
+        parts, order = [], []
+        for turns in np.unique(self.turns[columns]):
+            chosen = columns[self.turns[columns] == turns]
+            attributed, exact = self.attributed[:, chosen], self.exact[:, chosen]
+            if turns == EVERY:
+                parts.append(certify_all(exact, self.groups, attributed))
+            else:
+                parts.append(certify(attributed, exact, self.draw.first(turns), self.groups))
+            order.append(np.flatnonzero(self.turns[columns] == turns))
+        return _joined(parts, np.argsort(np.concatenate(order)))
+
+    def values(self, units: Sequence[int]) -> Array:
+        """[example, unit], estimates without bias: the exact effect where all were measured; elsewhere the attribution,
+        and what exact effects add to it times how often they were drawn over how often that was to be expected."""
+        columns = np.asarray(units)
+        values = self.attributed[:, columns].copy()
+        for turns in np.unique(self.turns[columns]):
+            where = np.flatnonzero(self.turns[columns] == turns)
+            exact = self.exact[:, columns[where]]
+            if turns == EVERY:
+                values[:, where] = exact
+                continue
+            times = np.bincount(self.draw.turns[:turns], minlength=len(values))
+            drawn = np.flatnonzero(times)
+            weights = times[drawn] / (turns * self.draw.chance[drawn])
+            values[np.ix_(drawn, where)] += weights[:, None] * (exact[drawn] - values[np.ix_(drawn, where)])
+        return values
+
+    def halves(self, units: Sequence[int], seed: int) -> list[tuple[Array, Array]]:
+        """Mean values [unit] of two halves of the examples that share no group, for several random halvings."""
+        values, codes = self.values(units), np.unique(np.asarray(self.groups), return_inverse=True)[1]
+        rng = np.random.default_rng([seed, HALVINGS])
+        pairs = []
+        for _ in range(HALVINGS):
+            first = rng.permutation(codes.max() + 1)[codes] % 2 == 0
+            pairs.append((values[first].mean(0), values[~first].mean(0)))
+        return pairs
+
+
+EVERY = np.iinfo(np.int64).max  # of `turns`: every example was measured
+
+
+def measure_all(title: str, quantities: Mapping[str, TaskQuantity], units: Sequence[Unit]) -> dict[str, Measurements]:
+    """Every unit on every example, by task."""
+    effects = exact_effects(title, quantities, dict.fromkeys(quantities, units))
+    nothing = Draw(np.zeros(0, dtype=np.int64), np.zeros(0))
+    turns = np.full(len(units), EVERY)
+    return {
+        task: Measurements(quantities[task].groups, exact, exact, nothing, turns) for task, exact in effects.items()
+    }
+
+
+def measure_in_rounds(
+    title: str,
+    quantities: Mapping[str, TaskQuantity],
+    kinds: Sequence[Sequence[Unit]],
+    turns: int,
+    thorough: float,
+    seed: int,
+) -> dict[str, Measurements]:
+    """Units of several kinds (heads; groups of heads), by task: attributed on all examples, measured exactly on some.
+
+    Round 1 measures every unit on `turns` drawn examples, round 2 the third of each kind with the farthest intervals on
+    more, and round 3 a share `thorough` of each kind on all examples.
+    """
+    units = [unit for kind in kinds for unit in kind]
+    more = round(SECOND_TURNS * turns)
+    attributed = attributed_effects(f"Attribution{title}", quantities)
+    state = {}
+    for number, (task, effects) in enumerate(attributed.items()):
+        draw = draw_examples(effects, more, np.random.default_rng([seed, number]))
+        by_unit = attributed_units(effects, units, quantities[task].context.model.shape)
+        unmeasured = np.full_like(by_unit, np.nan)
+        state[task] = Measurements(
+            quantities[task].groups, by_unit, unmeasured, draw, np.zeros(len(units), dtype=np.int64)
+        )
+    state = _measure(f"Exact effects{title}, every head", quantities, units, state, 1.0, turns, kinds)
+    state = _measure(f"Exact effects{title}, a third of the heads", quantities, units, state, SECOND_SHARE, more, kinds)
+    if thorough:
+        state = _measure(f"Exact effects{title}, strongest heads", quantities, units, state, thorough, EVERY, kinds)
+    return state
+
+
+def _measure(
+    title: str,
+    quantities: Mapping[str, TaskQuantity],
+    units: Sequence[Unit],
+    state: Mapping[str, Measurements],
+    share: float,
+    turns: int,
+    kinds: Sequence[Sequence[Unit]],
+) -> dict[str, Measurements]:
+    """Measure a share of the units of every kind on so many turns, without measuring anything twice."""
+    chosen = {task: _farthest(measured, share, kinds) for task, measured in state.items()}
+    missing = {}
+    for task, measured in state.items():
+        wanted = np.arange(len(measured.exact)) if turns == EVERY else measured.draw.first(turns).examples
+        missing[task] = wanted[np.isnan(measured.exact[np.ix_(wanted, chosen[task])]).any(1)]
+    effects = exact_effects(
+        title,
+        {task: quantities[task].only(examples.tolist()) for task, examples in missing.items() if len(examples)},
+        {task: [units[i] for i in chosen[task]] for task in state},
+    )
+    result = {}
+    for task, measured in state.items():
+        exact, counts = measured.exact.copy(), measured.turns.copy()
+        if task in effects:
+            exact[np.ix_(missing[task], chosen[task])] = effects[task]
+        counts[chosen[task]] = turns
+        result[task] = replace(measured, exact=exact, turns=counts)
+    return result
+
+
+def _farthest(measured: Measurements, share: float, kinds: Sequence[Sequence[Unit]]) -> NDArray[np.int64]:
+    """The share of each kind whose effects may be the largest: those whose intervals reach farthest from zero."""
+    if share >= 1:
+        return np.arange(len(measured.turns))
+    chosen, start = [], 0
+    for kind in kinds:
+        numbers = np.arange(start, start + len(kind))
+        start += len(kind)
+        if len(kind):
+            summary = measured.certified(numbers.tolist()).summary
+            reach = np.maximum(np.abs(summary.low), np.abs(summary.high))
+            most = max(1, round(share * len(kind)))
+            chosen.append(np.sort(numbers[np.argsort(-reach, kind="stable")[:most]]))
+    return np.concatenate(chosen)
+
+
+def _joined(parts: Sequence[Certified], order: NDArray[np.int64]) -> Certified:
+    """Columns of several results, put in order."""
+
+    def column(name: str, of: Sequence[object]) -> NDArray:
+        return np.concatenate([getattr(part, name) for part in of])[order]
+
+    summaries = [part.summary for part in parts]
+    summary = Summary(groups=summaries[0].groups, **{name: column(name, summaries) for name in PER_COLUMN})
+    return Certified(summary, *(column(name, parts) for name in ("exact", "variance_left", "same_sign")))

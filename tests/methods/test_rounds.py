@@ -1,0 +1,80 @@
+"""Rounds of exact measurements: who is measured on how many examples, and that nothing is measured twice."""
+
+import numpy as np
+import pytest
+
+from headatlas.methods import rounds
+from headatlas.methods.effects import kv_groups, single_heads
+from headatlas.methods.rounds import EVERY, measure_all, measure_in_rounds
+from headatlas.run.quantity import plan_quantity
+from headatlas.stats import summarise
+from tests.run.contexts import run_context
+from tests.run.test_quantity import twin_suite
+
+
+@pytest.fixture
+def quantities(tmp_path):
+    context = run_context(tmp_path, suite=twin_suite(72))
+    return {task: plan_quantity(context, task, "choose") for task in context.tasks}
+
+
+def kinds_of(quantities):
+    context = next(iter(quantities.values())).context
+    return single_heads(context.heads), kv_groups(context.model)
+
+
+def test_all_heads_some_examples_a_third_more_and_the_strongest_all(quantities, monkeypatch):
+    measured = []
+    plain = rounds.exact_effects
+
+    def counting(title, wanted, units):
+        measured.extend((task, item.example.id, unit) for task, q in wanted.items() for item in q.items
+                        for unit in units[task])  # fmt: skip
+        return plain(title, wanted, units)
+
+    monkeypatch.setattr(rounds, "exact_effects", counting)
+    heads, groups = kinds_of(quantities)
+    results = measure_in_rounds("", quantities, (heads, groups), 6, 0.25, 0)
+    assert len(measured) == len(set(measured)), "nothing is measured twice"
+    for task, result in results.items():
+        counts = [(result.turns[: len(heads)] == n).sum() for n in (6, 15, EVERY)]
+        assert counts == [8, 1, 3]  # a third of twelve: four, of which a quarter of twelve, three, on all
+        assert (result.turns[len(heads) :] == EVERY).sum() == 2  # a quarter of six groups
+        known = np.isfinite(result.exact)
+        for unit, turns in enumerate(result.turns):
+            drawn = np.arange(len(known)) if turns == EVERY else result.draw.first(turns).examples
+            assert np.flatnonzero(known[:, unit]).tolist() == drawn.tolist()
+        assert sum(name == task for name, *_ in measured) == known.sum()
+
+
+def test_heads_measured_on_all_examples_have_the_intervals_of_everything_exact(quantities):
+    heads, groups = kinds_of(quantities)
+    everything = measure_all("", quantities, [*heads, *groups])
+    results = measure_in_rounds("", quantities, (heads, groups), 6, 0.25, 0)
+    for task, result in results.items():
+        whole = everything[task].certified(range(len(heads)))
+        np.testing.assert_array_equal(
+            whole.summary.low, summarise(everything[task].exact, quantities[task].groups).low[:12]
+        )
+        certified = result.certified(range(len(heads)))
+        complete = result.turns[: len(heads)] == EVERY
+        np.testing.assert_allclose(certified.summary.mean[complete], whole.summary.mean[complete], atol=1e-5)
+        np.testing.assert_allclose(certified.summary.low[complete], whole.summary.low[complete], atol=1e-5)
+        assert (certified.exact[complete] == len(result.exact)).all()
+
+
+def test_values_of_examples_have_the_certified_mean(quantities):
+    """With a slope of 1 the certified mean is the mean of the values; halves are halves of the groups."""
+    heads, _ = kinds_of(quantities)
+    result = measure_in_rounds("", quantities, (heads,), 6, 0.25, 0)["Colours"]
+    values = result.values(range(len(heads)))
+    turns = result.turns == 6
+    drawn = result.draw.first(6)
+    residuals = (result.exact - result.attributed)[drawn.turns][:, turns] * drawn.weights[:, None]
+    np.testing.assert_allclose(values[:, turns].mean(0), result.attributed[:, turns].mean(0) + residuals.mean(0))
+    every = result.turns == EVERY
+    np.testing.assert_allclose(values[:, every], result.exact[:, every])
+    for first, second in result.halves(range(len(heads)), seed=0):
+        assert not np.allclose(first, second)
+        sizes = [len(first), len(second)]
+        assert sizes == [len(heads), len(heads)]

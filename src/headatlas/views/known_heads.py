@@ -20,7 +20,7 @@ def known_heads_line(method: str) -> str:
     if not scores:
         return "This method has not been tested on models with known heads."
     parts = [part for part in (_ranks(scores), _signs(scores), _false(scores), _null(test, method)) if part]
-    joined = " and ".join(", ".join(parts).rsplit(", ", 1)) if len(parts) > 1 else parts[0]
+    joined = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
     return f"On models with known heads this method {joined}."
 
 

@@ -42,7 +42,7 @@ def test_the_run_says_how_it_was_made(tiny_atlas):
     assert run["cells"]["computed"] > 0
     assert run["audit"] == [check.row() for check in audit(tiny.suite())]
     assert run["default_method"] == "ablate"
-    assert [info["name"] for info in run["methods"]] == ["attribute", "ablate", "probe", "gate", "attention"]
+    assert [info["name"] for info in run["methods"]] == ["attribute", "ablate", "probe", "gate", "repair", "attention"]
 
 
 def test_the_run_says_which_metric_and_baseline_were_used(tiny_atlas):

@@ -14,10 +14,10 @@ from headatlas.wording import MISSING, decimal
 if TYPE_CHECKING:
     from headatlas.planted.record import Score, SelfTest
 
-COLUMNS = ("model", "task", "heads", "AUROC", "average\nprecision", "recall", "wrong\nsigns", "wrong\nroles",
+COLUMNS = ("model", "task", "heads", "AUROC", "AP", "recall", "wrong\nsigns", "wrong\nroles",
            "false", "flag")  # fmt: skip
 CAPTION = (
-    "heads: those that matter, of all. false: heads that do not matter and are said to. flag: the method's own check "
+    "heads: those that matter, of all. AP: average precision. false: heads that do not matter and are said to. flag: the method's own check "
     "finds a wrong sign."
 )
 VERDICTS = {True: ("met", "green"), False: ("missed", "red"), None: ("not tried", "yellow")}

@@ -120,7 +120,7 @@ def test_heads_that_share_keys_and_values_are_also_replaced_together(tmp_path):
     head_map = maps_of(Ablate(exact=ALL), context, "kv_needed")["Colours"]
     quantity = plan_quantity(context, "Colours", "choose")
     model, effects = context.model, []
-    for batch in quantity.batches:
+    for batch in quantity.batches(512):
         replaced = quantity.replacement(batch)
         gates = torch.ones(model.shape)
         gates[1, 2:] = 0

@@ -87,3 +87,21 @@ def test_the_key_of_a_batch_follows_its_content():
     first, second = (make_batches([encoder.encode(example("the key is", answer))])[0] for answer in (" in", " red"))
     again = make_batches([encoder.encode(example("the key is", " in"))])[0]
     assert first.key == again.key != second.key
+
+
+def test_examples_with_other_prefixes_are_not_put_together_where_much_would_be_padding():
+    options = [[Option(tuple(range(30)), 28)] for _ in range(8)]
+    prefixes = [26, 2, 25, 3, 26, 2, 24, 3]
+    batches = make_batches(options, 10_000, prefixes)
+    assert sorted(sorted(batch.members) for batch in batches) == [[0, 2, 4, 6], [1, 3, 5, 7]]
+    (together,) = make_batches(options, 10_000)
+    assert len(together.members) == 8
+
+
+def test_a_batch_without_its_prefix_scores_the_same_tokens():
+    (batch,) = make_batches([[Option((5, 6, 7, 8, 9), 3)], [Option((5, 6, 1, 2), 3)]])
+    rest = batch.after(2)
+    assert rest.ids.tolist() == batch.ids[:, 2:].tolist()
+    assert rest.positions.tolist() == (batch.positions - 2).tolist()
+    assert rest.lengths.tolist() == [1, 2]
+    assert rest.targets is batch.targets

@@ -75,8 +75,8 @@ def test_the_effect_is_what_the_margin_loses_with_the_head_of_the_twin(tmp_path,
     model, heads = quantity.context.model, [(0, 1), (1, 3), (2, 0)]
     assert any(len(item.twin) != len(item.aligned) for item in quantity.items)
     assert any(len(option.tokens) - option.start > 1 for item in quantity.items for option in item.options)
-    batches = [(batch, 0) for batch in quantity.batches]
-    batches += [(batch, quantity.prefix(batch)) for batch in quantity.measured_batches]
+    batches = [(batch, 0) for batch in quantity.batches(512)]
+    batches += [(batch, quantity.prefix(batch)) for batch in quantity.batches(60)]
     assert model.sharing.prefix and any(prefix > 0 for _, prefix in batches)
     for batch, prefix in batches:
         replaced = quantity.replacement(batch)
@@ -97,12 +97,29 @@ def test_where_heads_are_faint_attribution_is_the_effect(tmp_path):
         for projection in model.out_projections:
             projection.weight.mul_(0.01)
     heads = list(quantity.context.heads)
-    batch = quantity.batches[0]
+    batch = quantity.batches(512)[0]
     replaced = quantity.replacement(batch)
     exact = ablate_each(model, batch, single_heads(heads), replaced.values, replaced.where)
     estimated = gate_gradient(model, batch, replaced.values, replaced.where)
     assert abs(exact).max() > 1e-4
     assert estimated == pytest.approx(exact, abs=0.02 * abs(exact).max())
+
+
+@pytest.mark.parametrize("kind", ["llama-grouped", "gpt2", "bloom", "mistral", "falcon"])
+def test_attribution_is_the_same_after_a_shared_prefix(tmp_path, kind):
+    """Before the twin differs nothing is replaced, so that part need not be differentiated."""
+    quantity = plan_quantity(context(tmp_path, twin_suite(longer=4), kind), "Colours", "choose")
+    model, seen, largest = quantity.context.model, 0, 0.0
+    for batch in quantity.batches(60):
+        whole = quantity.replacement(batch)
+        expected = gate_gradient(model, batch, whole.values, whole.where)
+        prefix = quantity.prefix(batch)
+        past = model.record_prefix(batch.ids[:, :prefix])
+        rest = quantity.replacement(batch, past)
+        estimated = gate_gradient(model, batch.after(prefix), rest.values, rest.where, past)
+        assert estimated == pytest.approx(expected, abs=1e-4)
+        seen, largest = seen + (prefix > 0), max(largest, abs(expected).max())
+    assert seen and largest > 1e-3
 
 
 def test_the_mirror_is_the_same_contrast_on_the_prompt_of_the_twin(tmp_path):
@@ -130,7 +147,7 @@ def test_the_baseline_follows_from_what_the_examples_have(tmp_path):
 def test_without_twins_the_margin_is_over_all_distractors_together(tmp_path):
     job = context(tmp_path, tiny.suite())
     quantity = plan_quantity(job, "Colours", "choose", baseline="zero")
-    batch = quantity.batches[0]
+    batch = quantity.batches(512)[0]
     with torch.no_grad():
         logprobs, _ = batch.score(job.model)
         values = batch.quantity(logprobs)
@@ -174,13 +191,13 @@ def test_padding_and_the_rest_of_the_batch_do_not_change_an_effect(tmp_path):
     quantity = plan_quantity(context(tmp_path), "Colours", "choose")
     units = [(1, (2,))]
     together = {}
-    for batch in quantity.batches:
+    for batch in quantity.batches(512):
         replaced = quantity.replacement(batch)
         effects = ablate_each(quantity.context.model, batch, units, replaced.values, replaced.where)
         together |= dict(zip(batch.members, effects[:, 0], strict=True))
     for i in range(0, len(quantity.items), 3):
         alone = quantity.only([i])
-        (batch,) = alone.batches
+        (batch,) = alone.batches(512)
         replaced = alone.replacement(batch)
         effect = ablate_each(alone.context.model, batch, units, replaced.values, replaced.where)[0, 0]
         assert effect == pytest.approx(together[i], abs=1e-5)

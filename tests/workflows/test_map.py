@@ -36,7 +36,8 @@ def test_the_run_says_how_it_was_made(tiny_atlas):
     assert run["model"]["fingerprint"] == tiny.model().fingerprint()
     assert (run["model"]["layers"], run["model"]["heads"], run["model"]["kv_heads"]) == (3, 4, 2)
     assert run["suite"]["fingerprint"] == tiny.suite().fingerprint
-    assert run["settings"]["methods"]["ablate"] == {"metric": None, "baseline": None, "exact": 6, "seed": 0}
+    settings = {"metric": None, "baseline": None, "exact": 6, "thorough": 0.1, "enough": False, "seed": 0}
+    assert run["settings"]["methods"]["ablate"] == settings
     assert set(run["versions"]) >= {"torch", "transformers", "headatlas", "python"}
     assert run["finished"]
     assert run["cells"]["computed"] > 0
@@ -131,7 +132,7 @@ def test_a_suite_is_audited_once_in_an_atlas(tmp_path, monkeypatch):
 
 def test_a_changed_setting_gives_new_cells_and_only_its_own_scores(tmp_path):
     out = tmp_path / "a"
-    mean = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", out=out).scores
+    mean = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", baseline="mean", out=out).scores
     zero = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", baseline="zero", out=out)
     assert zero.run.cells.computed > 0
     assert len(zero.scores) == len(mean)

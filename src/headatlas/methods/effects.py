@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
 
-ATTRIBUTION, EXACT = CellKind("attribution", 2), CellKind("exact effects", 2)
+# Padded tokens of a batch after its prefix. Exact effects run it once for every head, several of which share a forward.
+ATTRIBUTED_TOKENS, MEASURED_TOKENS = 512, 192
+ATTRIBUTION, EXACT = CellKind("attribution", 3), CellKind("exact effects", 2)
 
 Quantities = Mapping[str, "TaskQuantity"]  # by task
 
@@ -28,15 +30,20 @@ def attributed_effects(title: str, quantities: Quantities) -> dict[str, Array]:
     from headatlas.run.interventions import gate_gradient
 
     def cell(quantity: TaskQuantity, batch: Batch) -> Cell:
-        def compute() -> Result:
-            replaced = quantity.replacement(batch)
-            return {"effects": gate_gradient(quantity.context.model, batch, replaced.values, replaced.where)}
+        model = quantity.context.model
+        prefix = quantity.prefix(batch) if model.sharing.prefix else 0
+        rest = batch.after(prefix)
 
-        # The backward through frozen weights costs about as much as the forward, and so does that of the twin.
-        cost = 3 * batch.ids.numel()
+        def compute() -> Result:
+            past = model.record_prefix(batch.ids[:, :prefix])
+            replaced = quantity.replacement(batch, past)
+            return {"effects": gate_gradient(model, rest, replaced.values, replaced.where, past)}
+
+        # The prefix once; then the twin, the prompt, and a backward that costs about as much as a forward.
+        cost = batch.size * prefix + 3 * rest.ids.numel()
         return quantity.context.cell(ATTRIBUTION, compute, cost, batch=batch.key, **quantity.inputs(batch))
 
-    return _by_task(title, quantities, lambda quantity: quantity.batches, cell)
+    return _by_task(title, quantities, lambda quantity: quantity.batches(ATTRIBUTED_TOKENS), cell)
 
 
 def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]) -> dict[str, Array]:
@@ -55,7 +62,7 @@ def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, S
         listed = [[layer, list(heads)] for layer, heads in units]
         return quantity.context.cell(EXACT, compute, cost, batch=batch.key, units=listed, **quantity.inputs(batch))
 
-    return _by_task(title, quantities, lambda quantity: quantity.measured_batches, cell)
+    return _by_task(title, quantities, lambda quantity: quantity.batches(MEASURED_TOKENS), cell)
 
 
 def single_heads(heads: Iterable[Head]) -> list[Unit]:

@@ -6,7 +6,7 @@ not touch the mean of what is measured; heads that are measured on all examples 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 SECOND_SHARE, SECOND_TURNS = 1 / 3, 2.5  # of the units, and times the turns of the first round
 HALVINGS = 20
+Indices = NDArray[np.int64]
+# From whose effects, by task the examples and the units to measure, to effects [example, unit].
+Measure = Callable[[str, Mapping[str, Indices], Mapping[str, Indices]], Mapping[str, Array]]
 
 
 @dataclass(frozen=True)
@@ -102,72 +105,72 @@ def measure_in_rounds(
     thorough: float,
     seed: int,
 ) -> dict[str, Measurements]:
-    """Units of several kinds (heads; groups of heads), by task: attributed on all examples, measured exactly on some.
-
-    Round 1 measures every unit on `turns` drawn examples, round 2 the third of each kind with the farthest intervals on
-    more, and round 3 a share `thorough` of each kind on all examples.
-    """
+    """Units of several kinds (heads, groups of heads) by task: attributed on all examples, exact on some."""
     units = [unit for kind in kinds for unit in kind]
-    more = round(SECOND_TURNS * turns)
-    attributed = attributed_effects(f"Attribution{title}", quantities)
     state = {}
-    for number, (task, effects) in enumerate(attributed.items()):
-        draw = draw_examples(effects, more, np.random.default_rng([seed, number]))
+    for number, (task, effects) in enumerate(attributed_effects(f"Attribution{title}", quantities).items()):
         by_unit = attributed_units(effects, units, quantities[task].context.model.shape)
-        unmeasured = np.full_like(by_unit, np.nan)
-        state[task] = Measurements(
-            quantities[task].groups, by_unit, unmeasured, draw, np.zeros(len(units), dtype=np.int64)
+        draw = draw_examples(effects, more_turns(turns), np.random.default_rng([seed, number]))
+        state[task] = nothing_measured(by_unit, quantities[task].groups, draw)
+
+    def measure(whose: str, examples: Mapping[str, Indices], chosen: Mapping[str, Indices]) -> Mapping[str, Array]:
+        return exact_effects(
+            f"Exact effects{title}, {whose}",
+            {task: quantities[task].only(some.tolist()) for task, some in examples.items() if len(some)},
+            {task: [units[i] for i in numbers] for task, numbers in chosen.items()},
         )
-    state = _measure(f"Exact effects{title}, every head", quantities, units, state, 1.0, turns, kinds)
-    state = _measure(f"Exact effects{title}, a third of the heads", quantities, units, state, SECOND_SHARE, more, kinds)
-    if thorough:
-        state = _measure(f"Exact effects{title}, strongest heads", quantities, units, state, thorough, EVERY, kinds)
-    return state
+
+    return run_rounds(state, [len(kind) for kind in kinds], turns, thorough, measure)
 
 
-def _measure(
-    title: str,
-    quantities: Mapping[str, TaskQuantity],
-    units: Sequence[Unit],
-    state: Mapping[str, Measurements],
-    share: float,
-    turns: int,
-    kinds: Sequence[Sequence[Unit]],
+def more_turns(turns: int) -> int:
+    """Turns of the second round."""
+    return round(SECOND_TURNS * turns)
+
+
+def nothing_measured(attributed: Array, groups: Sequence[str], draw: Draw) -> Measurements:
+    unmeasured, none = np.full_like(attributed, np.nan), np.zeros(attributed.shape[1], dtype=np.int64)
+    return Measurements(groups, attributed, unmeasured, draw, none)
+
+
+def run_rounds(
+    state: Mapping[str, Measurements], sizes: Sequence[int], turns: int, thorough: float, measure: Measure
 ) -> dict[str, Measurements]:
-    """Measure a share of the units of every kind on so many turns, without measuring anything twice."""
-    chosen = {task: _farthest(measured, share, kinds) for task, measured in state.items()}
-    missing = {}
-    for task, measured in state.items():
-        wanted = np.arange(len(measured.exact)) if turns == EVERY else measured.draw.first(turns).examples
-        missing[task] = wanted[np.isnan(measured.exact[np.ix_(wanted, chosen[task])]).any(1)]
-    effects = exact_effects(
-        title,
-        {task: quantities[task].only(examples.tolist()) for task, examples in missing.items() if len(examples)},
-        {task: [units[i] for i in chosen[task]] for task in state},
-    )
-    result = {}
-    for task, measured in state.items():
-        exact, counts = measured.exact.copy(), measured.turns.copy()
-        if task in effects:
-            exact[np.ix_(missing[task], chosen[task])] = effects[task]
-        counts[chosen[task]] = turns
-        result[task] = replace(measured, exact=exact, turns=counts)
-    return result
+    """Round 1 measures every unit on `turns` drawn examples, round 2 the third of each kind with the farthest intervals
+    on more, and round 3 a share `thorough` of each kind on all examples. `sizes` are the numbers of units of each kind.
+    """
+    rounds = [("every head", 1.0, turns), ("a third of the heads", SECOND_SHARE, more_turns(turns))]
+    rounds += [("strongest heads", thorough, EVERY)] if thorough else []
+    current = dict(state)
+    for whose, share, wanted_turns in rounds:
+        chosen = {task: _farthest(measured, share, sizes) for task, measured in current.items()}
+        missing = {}
+        for task, measured in current.items():
+            every = np.arange(len(measured.exact))
+            wanted = every if wanted_turns == EVERY else measured.draw.first(wanted_turns).examples
+            missing[task] = wanted[np.isnan(measured.exact[np.ix_(wanted, chosen[task])]).any(1)]
+        effects = measure(whose, missing, chosen)
+        for task, measured in current.items():
+            exact, counts = measured.exact.copy(), measured.turns.copy()
+            if task in effects:
+                exact[np.ix_(missing[task], chosen[task])] = effects[task]
+            counts[chosen[task]] = wanted_turns
+            current[task] = replace(measured, exact=exact, turns=counts)
+    return current
 
 
-def _farthest(measured: Measurements, share: float, kinds: Sequence[Sequence[Unit]]) -> NDArray[np.int64]:
+def _farthest(measured: Measurements, share: float, sizes: Sequence[int]) -> Indices:
     """The share of each kind whose effects may be the largest: those whose intervals reach farthest from zero."""
     if share >= 1:
         return np.arange(len(measured.turns))
     chosen, start = [], 0
-    for kind in kinds:
-        numbers = np.arange(start, start + len(kind))
-        start += len(kind)
-        if len(kind):
+    for size in sizes:
+        numbers = np.arange(start, start + size)
+        start += size
+        if size:
             summary = measured.certified(numbers.tolist()).summary
             reach = np.maximum(np.abs(summary.low), np.abs(summary.high))
-            most = max(1, round(share * len(kind)))
-            chosen.append(np.sort(numbers[np.argsort(-reach, kind="stable")[:most]]))
+            chosen.append(np.sort(numbers[np.argsort(-reach, kind="stable")[: max(1, round(share * size))]]))
     return np.concatenate(chosen)
 
 

@@ -299,6 +299,22 @@ class HeadModel:
             if past is not None:
                 inputs.past = [(layer.keys[:, :, :prefix], layer.values[:, :, :prefix]) for layer in past.layers]
 
+    def record_prefix(self, ids: Tensor) -> LayerInputs:
+        """What `continue_after` needs of texts that begin with ids [batch, pos]."""
+        if not ids.shape[1]:
+            return LayerInputs()
+        nowhere = torch.zeros(1, dtype=torch.long)
+        with torch.no_grad(), self.record_inputs(ids.shape[1]) as inputs, self.only_logits(nowhere, nowhere):
+            self.logits(ids)
+        return inputs
+
+    @contextmanager
+    def continue_after(self, inputs: LayerInputs) -> Iterator[None]:
+        """`logits` takes the tokens after a recorded prefix, or whole texts where there is none. One forward for each
+        `with`."""
+        with self._continuing(DynamicCache(inputs.past) if inputs.past else None):
+            yield
+
     @contextmanager
     def _continuing(self, past: DynamicCache | None) -> Iterator[DynamicCache | None]:
         """`logits` continues the texts whose keys and values are in `past`, and adds to them."""

@@ -19,6 +19,7 @@ from headatlas.model.heads import HeadModel
 from headatlas.run.encoding import Option
 
 BATCH_TOKENS = 512  # padded tokens in a batch; from about here on a CPU's matrix units are busy
+MOST_PADDING = 1.4  # padded over needed positions, where prefixes are left out
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,8 @@ def make_batches(
     """Batches of at most `tokens` padded tokens (or one example), examples of similar length together.
 
     `encoded[i]` holds the options of example i that are to be scored. `prefixes[i]` positions at its beginning will not
-    be run with the batch (only as many as all examples of a batch allow), so examples are then put together by those.
+    be run with the batch (only as many as all examples of a batch allow), so examples are then put together by those,
+    and not where much would be padding.
     """
     rows = [_rows(options) for options in encoded]
     widths = [max(map(len, example_rows)) for example_rows in rows]
@@ -123,7 +125,9 @@ def make_batches(
     for i in order:
         together = [*chunk, i]
         width = max(widths[j] for j in together) - starts[together[0]]  # the first of a chunk has the shortest prefix
-        if chunk and sum(len(rows[j]) for j in together) * width > tokens:
+        padded = sum(len(rows[j]) for j in together) * width
+        wasteful = prefixes is not None and width > MOST_PADDING * (widths[i] - starts[i])
+        if chunk and (padded > tokens or wasteful):
             batches.append(_batch(chunk, encoded, rows))
             chunk = []
         chunk.append(i)

@@ -145,14 +145,19 @@ def score_intact(model: HeadModel, batch: Batch) -> Result:
 
 
 def gate_gradient(
-    model: HeadModel, batch: Batch, baseline: Baseline | None, where: Tensor | None = None
+    model: HeadModel,
+    batch: Batch,
+    baseline: Baseline | None,
+    where: Tensor | None = None,
+    past: LayerInputs | None = None,
 ) -> NDArray[np.float64]:
     """d quantity / d gate at gates of 1, for every example, layer and head: [example, layer * head] in float64.
 
-    A gate for every row gives all of these from one backward; the rows of an example add up.
+    A gate for every row gives all of these from one backward; the rows of an example add up. With `past` the batch goes
+    on after a recorded prefix, where the baseline is what the heads do anyway.
     """
     gates = torch.ones(batch.size, *model.shape, requires_grad=True)
-    with torch.enable_grad(), model.gate(gates, baseline, where):
+    with torch.enable_grad(), model.continue_after(past or LayerInputs()), model.gate(gates, baseline, where):
         logprobs, _ = batch.score(model)
         (gradient,) = torch.autograd.grad(batch.quantity(logprobs).sum(), gates)
     by_row = gradient.flatten(1).double().cpu()

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from headatlas.atlas.run_record import Quantity
 from headatlas.errors import HeadAtlasError
-from headatlas.model.heads import Baseline
+from headatlas.model.heads import Baseline, LayerInputs
 from headatlas.run.alignment import NONE, align
 from headatlas.run.baselines import Baselines
 from headatlas.run.batches import Batch, make_batches
@@ -22,7 +22,6 @@ from headatlas.run.settings import TWIN_BASELINES
 from headatlas.run.twins import Twin, lent_twins, twins
 from headatlas.suites.example import Example
 
-MEASURED_TOKENS = 192  # padded tokens in a batch that is measured exactly, once for every head: several share a forward
 ENOUGH_TWINS = {"twin": 0.9, "pair": 0.6}  # share of a task's examples from which on a baseline is its default
 
 
@@ -76,17 +75,10 @@ class TaskQuantity:
     def record(self) -> Quantity:
         return Quantity(metric=self.metric, baseline=self.baseline)
 
-    @cached_property
-    def batches(self) -> list[Batch]:
-        """Members index `items`."""
-        return make_batches([item.options for item in self.items])
-
-    @cached_property
-    def measured_batches(self) -> list[Batch]:
-        """The same for exact effects, which are not measured from the beginning but from where the twin differs."""
-        return make_batches(
-            [item.options for item in self.items], MEASURED_TOKENS, [item.prefix for item in self.items]
-        )
+    def batches(self, tokens: int) -> list[Batch]:
+        """Examples whose twins begin to differ at about the same position together, because only what follows is run
+        again and again. `tokens` is the size of a batch after that; members index `items`."""
+        return make_batches([item.options for item in self.items], tokens, [item.prefix for item in self.items])
 
     def prefix(self, batch: Batch) -> int:
         """Positions at the beginning of a batch that no replacement changes."""
@@ -103,19 +95,21 @@ class TaskQuantity:
             return {"metric": self.metric, "baseline": {"kind": "twin", "twins": twins}}
         return {"metric": self.metric, "baseline": self._baselines.inputs(self.task)}
 
-    def replacement(self, batch: Batch) -> Replacement:
+    def replacement(self, batch: Batch, past: LayerInputs | None = None) -> Replacement:
+        """What replaces z in a batch; of the positions after a prefix that all its rows share with their twins where
+        `past` has recorded that."""
         if self.baseline in TWIN_BASELINES:
-            return self._interchange(batch)
+            return self._interchange(batch, past or LayerInputs())
         return Replacement(self._baselines.for_batch(self.task, batch))
 
     @cached_property
     def _baselines(self) -> Baselines:
         return Baselines(self.baseline, self.context, self.seed)
 
-    def _interchange(self, batch: Batch) -> Replacement:
+    def _interchange(self, batch: Batch, past: LayerInputs) -> Replacement:
         """z of the twin's prompt with the same continuation, brought to the positions of the batch."""
         donors: list[Tensor] = []
-        index = torch.zeros(batch.ids.shape, dtype=torch.long)
+        index = torch.full(batch.ids.shape, past.prefix)
         where = torch.zeros(batch.ids.shape, dtype=torch.bool)
         for row, owner in enumerate(batch.row_owners.tolist()):
             item = self.items[batch.members[owner]]
@@ -124,11 +118,13 @@ class TaskQuantity:
             donors.append(torch.cat([torch.tensor(item.twin), continuation]))
             positions = torch.tensor([*item.aligned, *range(len(item.twin), len(item.twin) + length - start)])
             where[row, :length] = positions != NONE
-            index[row, :length] = positions.clamp(min=0)
-        ids = torch.nn.utils.rnn.pad_sequence(donors, batch_first=True)
+            index[row, :length] = positions.clamp(min=past.prefix)
+        ids = torch.nn.utils.rnn.pad_sequence(donors, batch_first=True)[:, past.prefix :]
+        index, where = index[:, past.prefix :] - past.prefix, where[:, past.prefix :]
         rows, anywhere, model = torch.arange(batch.size)[:, None], torch.tensor([0]), self.context.model
         with (
             torch.no_grad(),
+            model.continue_after(past),
             model.only_logits(anywhere, anywhere),
             model.capture(reduce=lambda _, z: z[rows.to(z.device), index.to(z.device)]) as donated,
         ):

@@ -28,7 +28,6 @@ METRICS = {
     "margin": Metric("margin", "margin", "nats"),
     "share": Metric("margin, as a share of what single heads take", "share"),
     "logprob": Metric("log-probability", "log-prob", "nats"),
-    "margin": Metric("margin", "margin", "nats"),
     "fraction": Metric("recovered fraction", "fraction"),
     "cpr": Metric("CPR", "CPR"),
     "cmd": Metric("CMD", "CMD"),

@@ -52,7 +52,8 @@ def _ranks(scores: list[Score]) -> str:
     least, worst = min(ranked, key=lambda pair: pair[0])
     where = f" (least {decimal(least)}, on {worst.model})" if least < 0.995 else ""
     mean = decimal(_mean([auroc for auroc, _ in ranked]))
-    return f"tells those that matter from the others with an AUROC of {mean} in {count(len(ranked), 'map')}{where}"
+    maps = count(len(ranked), "map")
+    return f"tells the heads that it looks for from the others with an AUROC of {mean} in {maps}{where}"
 
 
 def _signs(scores: list[Score]) -> str:

@@ -11,6 +11,7 @@ import torch
 
 from headatlas.atlas.records import Head
 from headatlas.methods.repair.nominate import Pairs, some
+from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.cells import CellKind
 from headatlas.run.interventions import Gates, gates_without, score_intact, score_under
 from headatlas.run.quantity import plan_quantity
@@ -66,7 +67,7 @@ def measure_pairs(repair: Repair, context: RunContext, task: str, pairs: Pairs) 
 
 def _effects(quantity: TaskQuantity, sets: list[frozenset[Head]], leaders: tuple[Head, ...]) -> tuple[Array, Array]:
     """Effects of removing each set [example, set], and direct effects of the leaders [example, leader]."""
-    context = quantity.context
+    context, batches = quantity.context, quantity.batches(BATCH_TOKENS)
     listed = [sorted(map(list, heads)) for heads in sets]
 
     def compute(batch: Batch) -> Result:
@@ -85,11 +86,11 @@ def _effects(quantity: TaskQuantity, sets: list[frozenset[Head]], leaders: tuple
             EXACT, partial(compute, batch), batch.ids.numel() * (1 + len(sets) + 2 * len(leaders)),
             batch=batch.key, sets=listed, leaders=[list(leader) for leader in leaders], **quantity.inputs(batch),
         )
-        for batch in quantity.batches
+        for batch in batches
     ]  # fmt: skip
     results = context.runner.run("Self-repair", cells)
     removed, direct = (np.empty((len(quantity.items), width)) for width in (len(sets), len(leaders)))
-    for batch, result in zip(quantity.batches, results, strict=True):
+    for batch, result in zip(batches, results, strict=True):
         removed[list(batch.members)], direct[list(batch.members)] = result["removed"], result["direct"]
     return removed, direct
 

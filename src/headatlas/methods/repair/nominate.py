@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from headatlas.atlas.records import Head
+from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.cells import CellKind
 from headatlas.run.quantity import plan_quantity
 
@@ -76,7 +77,7 @@ def _gradients(quantity: TaskQuantity, gone: Head | None) -> Array:
             GRADIENT, partial(compute, batch), 3 * batch.ids.numel(), batch=batch.key, gone=gone,
             **quantity.inputs(batch),
         )
-        for batch in quantity.batches
+        for batch in quantity.batches(BATCH_TOKENS)
     ]  # fmt: skip
     results = context.runner.run("Candidates for self-repair", cells)
     return np.sum([result["sum"] for result in results], 0) / len(quantity.items)

@@ -106,9 +106,9 @@ def _map(planted: Planted, names: Sequence[str], out: Path) -> Atlas | None:
 
 
 def _null(chosen: Sequence[Planted], scores: Sequence[Score], draws: int, reporter: Reporter) -> list[NullDraws]:
-    """The draws of the null model, for the methods that print p of an effect on it."""
+    """The draws of the null model, for the methods that print p or q of it."""
     null = next((planted for planted in chosen if planted.name == NULL), None)
-    with_p = [score.method for score in scores if score.model == NULL and score.has_q and score.sign_errors is not None]
+    with_p = [score.method for score in scores if score.model == NULL and score.has_q]
     if null is None or not with_p:
         return []
     methods = choose_methods(list(dict.fromkeys(with_p)), DEFAULT, null.suite(0), {}, {})

@@ -92,7 +92,8 @@ def _called(
 def _sign_errors(
     info: MethodInfo, roles: Mapping[Head, str], values: Mapping[Head, float], called: Mapping[Head, str] | None
 ) -> int | None:
-    if info.kind != "importance" and called is None:
+    """None for a method whose values are no effects, or whose heads neither help nor hurt."""
+    if _wanted(info) == {"backup"} or (info.kind != "importance" and called is None):
         return None
     said = {head: SIGNS.get(role, 0) for head, role in called.items()} if called else dict(values)
     return sum(SIGNS.get(role, 0) * said.get(head, 0) < 0 for head, role in roles.items())

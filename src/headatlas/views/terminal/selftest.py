@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 COLUMNS = ("model", "task", "heads", "AUROC", "AP", "recall", "wrong\nsigns", "wrong\nroles",
            "false", "flag")  # fmt: skip
 CAPTION = (
-    "heads: those that matter, of all. AP: average precision. false: heads that do not matter and are said to. flag: the method's own check "
-    "finds a wrong sign."
+    "heads: those that matter, of all. AP: average precision. false: heads that do not matter and are said to. "
+    "flag: the method's own check finds a wrong sign."
 )
 VERDICTS = {True: ("met", "green"), False: ("missed", "red"), None: ("not tried", "yellow")}
 

@@ -27,9 +27,9 @@ def test_a_method_in_one_line(recorded):
         one("ablate", auroc=1.0, false_discoveries=0), one("ablate", "b", auroc=0.9, false_discoveries=3), null=(null,)
     )
     assert known_heads_line("ablate") == (
-        "On models with known heads this method tells the heads that it looks for from the others with an AUROC of 0.95 "
-        "in 2 maps (least 0.90, on b), gives no head the wrong sign, calls 3 of 16 other heads important and discovers "
-        "nothing in 98 of 100 models where no head matters."
+        "On models with known heads this method tells the heads that it looks for from the others with an AUROC of "
+        "0.95 in 2 maps (least 0.90, on b), gives no head the wrong sign, calls 3 of 16 other heads important and "
+        "discovers nothing in 98 of 100 models where no head matters."
     )
 
 

@@ -43,7 +43,7 @@ def test_the_run_says_how_it_was_made(tiny_atlas):
     assert run["cells"]["computed"] > 0
     assert run["audit"] == [check.row() for check in audit(tiny.suite())]
     assert run["default_method"] == "ablate"
-    assert [info["name"] for info in run["methods"]] == ["attribute", "ablate", "probe", "gate", "attention"]
+    assert [info["name"] for info in run["methods"]] == ["attribute", "ablate", "probe", "gate", "repair", "attention"]
 
 
 def test_the_run_says_which_metric_and_baseline_were_used(tiny_atlas):
@@ -68,6 +68,20 @@ def test_the_atlas_says_where_heads_look(tiny_atlas):
     assert shares.groupby("metric").size().to_dict() == dict.fromkeys(TARGETS, 12)
     assert shares["value"].between(0, 1).all()
     assert not shares.duplicated(["metric", "layer", "head"]).any()
+
+
+def test_one_task_is_mapped_and_shown(tmp_path):
+    """Nothing can be specific with a single task, so there is no figure of it; all others are there."""
+    folder = map_all(tiny.model(), tiny.suite(tasks=("Colours",)), ["ablate"], out=tmp_path / "atlas").path
+    assert (folder / "report.html").exists() and (folder / "figures" / "importance.png").exists()
+    assert not (folder / "figures" / "atlas.png").exists()
+
+
+def test_figures_and_reports_can_be_left_out(tmp_path):
+    atlas = map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "atlas", report=False)
+    assert {path.name for path in atlas.path.iterdir()} - {"cells", ".lock"} == {
+        "run.json", "scores.parquet", "competence.parquet", "diagnostics.parquet",
+    }  # fmt: skip
 
 
 def test_values_are_those_of_the_methods(tiny_atlas, tmp_path):

@@ -19,6 +19,8 @@ Support = Literal["significant", "first", "always"]
 # `recovery`: the same for heads that are kept. `matrix`: heads of one task (row), measured on another (column).
 # `change`: one change per task and control.
 Shape = Literal["curve", "recovery", "matrix", "change"]
+# What a head is to a task: it helps, it hurts, it takes over where another one is missing, or none of these.
+Role = Literal["helps", "hurts", "backup", "none"]
 
 
 class Declaration(BaseModel):
@@ -34,6 +36,7 @@ class Measure(Declaration):
     meaning: str  # what a large value means, as a sentence
     unit: str
     zero_to_one: bool = False  # drawn on a fixed scale from 0 to 1
+    role: Role | None = None  # of the heads for which it is large; where absent, heads help above zero and hurt below
 
     @property
     def label(self) -> str:

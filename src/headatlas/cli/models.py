@@ -1,13 +1,14 @@
-"""headatlas models: list the models that are available, and fetch the bundled one."""
+"""headatlas models: list the models that are available, fetch the bundled one, make a planted one."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="List available models, fetch the bundled one.", no_args_is_help=True)
+app = typer.Typer(help="List available models, fetch the bundled one, make a planted one.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -49,3 +50,24 @@ def fetch(
     if name != bundled.NAME:
         raise unknown("bundled model", name, [bundled.NAME])
     typer.echo(bundled.fetch(Reporter(quiet)))
+
+
+@app.command()
+def planted(
+    name: Annotated[str, typer.Argument(help="Which one; `headatlas selftest --help` lists them.")],
+    out: Annotated[Path, typer.Option(help="The folder that is written.")],
+    seed: Annotated[int, typer.Option(help="Of its random directions, its noise and its tasks.")] = 0,
+) -> None:
+    """Make a small model whose heads are known, with its tasks (tasks.jsonl) and the truth about them (truth.csv).
+
+    Example: headatlas models planted induction --out induction
+    """
+    from headatlas.errors import UsageError
+    from headatlas.planted import PLANTED
+    from headatlas.planted.folder import TASKS, save
+
+    model = PLANTED[name]
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"`out` {out} is not empty. Give a new folder.")
+    save(model, out, seed)
+    typer.echo(f"{out}: {model.shows}. Map it: headatlas map --model {out} --suite {out / TASKS}")

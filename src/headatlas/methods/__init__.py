@@ -13,6 +13,7 @@ METHODS: Registry[type[Method]] = Registry(
         "probe": "headatlas.methods.probe.probe:Probe",
         "gate": "headatlas.methods.gate.gate:Gate",
         "contrast": "headatlas.methods.gate.contrast:Contrast",
+        "repair": "headatlas.methods.repair.repair:Repair",
         "attention": "headatlas.methods.attention:Attention",
     },
 )

@@ -12,6 +12,7 @@ from headatlas.atlas.declarations import Measure, MethodInfo
 from headatlas.atlas.records import Diagnostic, HeadMap
 from headatlas.methods.base import Measured, Method
 from headatlas.methods.effects import attributed_effects
+from headatlas.methods.signs import check_signs
 from headatlas.run.settings import TWIN_BASELINES, check_baseline, check_metric
 from headatlas.stats import Array, Summary, summarise
 
@@ -31,7 +32,8 @@ class Attribute(Method):
     over the foil or its log-probability, `baseline` b the head's z on the twin's prompt, its mean, zero or another
     example's; by default whatever the examples of a task have. Measured on `fit`.
 
-    A small p would be about a gradient and not about an effect, so none is given.
+    A small p would be about a gradient and not about an effect, so none is given. The signs of the largest
+    estimates are checked against exact measurements (`signs.py`).
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -62,11 +64,14 @@ class Attribute(Method):
     def measure(self, context: RunContext) -> Measured:
         quantities = plan_tasks(context, SPLIT, self.metric, self.baseline)
         say_left_out(self.info.name, quantities)
-        maps = self._maps("needed", quantities, attributed_effects("Attribution", quantities))
+        effects = attributed_effects("Attribution", quantities)
+        maps = self._maps("needed", quantities, effects)
         mirrored = {task: q.mirrored() for task, q in quantities.items() if q.baseline in TWIN_BASELINES}
         gains = {task: -effects for task, effects in attributed_effects("Attribution of twins", mirrored).items()}
         maps += self._maps("enough", mirrored, gains)
         entries = [entry for q in quantities.values() for entry in describe(self.info.name, q)]
+        for task, quantity in quantities.items():
+            entries += check_signs(self.info.name, quantity, effects[task].mean(0))
         return Measured(maps, entries, {task: q.record for task, q in quantities.items()})
 
     def _maps(self, measure: str, quantities: dict[str, TaskQuantity], effects: dict[str, Array]) -> list[HeadMap]:

@@ -65,6 +65,7 @@ def map_heads(
     known_only: bool = False,
     load_options: Mapping[str, Any] | None = None,
     command: str | None = None,
+    report: bool = True,
     reporter: Reporter | None = None,
 ) -> Atlas:
     """Map what every head of `model` does for every task of `suite`, and write the atlas to `out`.
@@ -74,7 +75,7 @@ def map_heads(
     mapped only if it is named in `tasks` or with `at_chance`; `known_only` maps from the items the model gets right.
     `metric` ("margin" or "logprob") and `baseline` ("twin", "pair", "mean", "zero" or "resample") go to every method
     that has them; by default they follow from what the examples have. `settings` are settings of methods by their
-    names, such as {"probe": {"kind": "paper"}}.
+    names, such as {"probe": {"kind": "paper"}}. Without `report`, figures, report.md and report.html are left out.
     """
     reporter = reporter or Reporter()
     find_preset(preset)
@@ -110,7 +111,10 @@ def map_heads(
     _check_examples(context, ready)
     with locked(out):
         record = _begin(context, chosen, how, asked, out, reporter)
-        return _run(context, ready, methods is not None, record, out, reporter)
+        atlas = _run(context, ready, methods is not None, record, out, reporter)
+        if report:
+            publish(atlas, reporter)
+        return atlas
 
 
 def _checked_folder(out: Path) -> Path:
@@ -213,9 +217,7 @@ def _run(
     record.finished, record.seconds = _now(), round(time.monotonic() - began, 1)
     write_run(out, record)
     reporter.say(f"{computed} cells computed, {reused} reused from an earlier run in {out}.")
-    atlas = Atlas(out)
-    publish(atlas, reporter)
-    return atlas
+    return Atlas(out)
 
 
 def _mapped(method: Method, measured: Measured) -> Any:

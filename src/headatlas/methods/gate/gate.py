@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from headatlas.atlas.declarations import Measure, MethodInfo
+from headatlas.atlas.declarations import Measure, MethodInfo, Role
 from headatlas.errors import UsageError, unknown
 from headatlas.methods.base import Measured
 from headatlas.methods.gate.settings import FitSettings
@@ -31,8 +31,8 @@ def check_stage(stage: str, penalty: float) -> None:
         )
 
 
-def _role(name: str, meaning: str) -> Measure:
-    return Measure(name=name, meaning=meaning, unit="", zero_to_one=True)
+def _gate(name: str, meaning: str, role: Role | None = None) -> Measure:
+    return Measure(name=name, meaning=meaning, unit="", zero_to_one=True, role=role)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +58,11 @@ class Gate(FitSettings):
         "independent starts; they show how much of a role is chance.",
         kind="role",
         measures=(
-            _role("facilitation", "the head stays open though it is urged to close: the task needs it"),
-            _role("interference", "the head closes though it is urged to open: it harms the task"),
-            _role("irrelevance", "the head does as it is urged: it does not matter"),
-            _role("gate_plus", "the gate urged to open is open"),
-            _role("gate_minus", "the gate urged to close is open"),
+            _gate("facilitation", "the head stays open though it is urged to close: the task needs it", "helps"),
+            _gate("interference", "the head closes though it is urged to open: it harms the task", "hurts"),
+            _gate("irrelevance", "the head does as it is urged: it does not matter", "none"),
+            _gate("gate_plus", "the gate urged to open is open"),
+            _gate("gate_minus", "the gate urged to close is open"),
         ),
         primary="facilitation",
         support="always",

@@ -22,8 +22,10 @@ NOTES: Registry[Callable[[Atlas], Note | None]] = Registry(
     "note of a method",
     {
         "ablate": "headatlas.views.notes.ablate:certificate_note",
+        "attribute": "headatlas.views.notes.attribute:signs_note",
         "probe": "headatlas.views.notes.probe:accuracy_note",
         "gate": "headatlas.views.notes.gate:circuits_note",
+        "repair": "headatlas.views.notes.repair:repair_note",
     },
 )
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from headatlas.atlas.declarations import Measure, MethodInfo
 from headatlas.stats import LEVEL
+from headatlas.views.known_heads import known_heads_line
 from headatlas.views.report.markdown import bullets, plain, table
 from headatlas.wording import decimal, head_list, head_name, interval, p_value, signed
 
@@ -33,9 +34,10 @@ def maps_lines(atlas: Atlas, method: str) -> list[str]:
 
 
 def _meaning(info: MethodInfo) -> list[str]:
-    """What the method says about its numbers."""
+    """What the method says about its numbers, and how it did where the truth is known."""
     measures = [f"{plain(measure.label)}: {plain(measure.meaning)}." for measure in info.measures if measure.meaning]
-    return [plain(info.meaning), bullets(measures)]
+    tested = [known_heads_line(info.name)] if info.kind != "description" else []
+    return [plain(info.meaning), bullets(measures), *tested]
 
 
 def _in_numbers(atlas: Atlas, info: MethodInfo) -> list[str]:

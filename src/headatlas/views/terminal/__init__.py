@@ -7,6 +7,7 @@ from headatlas.views.terminal.evidence import evidence_tables
 from headatlas.views.terminal.heads import top_table
 from headatlas.views.terminal.maps import print_maps
 from headatlas.views.terminal.notes import note_tables
+from headatlas.views.terminal.selftest import selftest_tables
 
 __all__ = [
     "competence_table",
@@ -15,5 +16,6 @@ __all__ = [
     "note_tables",
     "plain_console",
     "print_maps",
+    "selftest_tables",
     "top_table",
 ]

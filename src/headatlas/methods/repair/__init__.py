@@ -1,0 +1,1 @@
+"""Self-repair: heads that take over where another one is removed."""

@@ -1,0 +1,107 @@
+"""Strong heads and candidates removed one by one, in pairs and all together; strong heads also with all others held."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from headatlas.atlas.records import Head
+from headatlas.methods.repair.nominate import Pairs, some
+from headatlas.run.batches import BATCH_TOKENS
+from headatlas.run.cells import CellKind
+from headatlas.run.interventions import Gates, gates_without, score_intact, score_under
+from headatlas.run.quantity import plan_quantity
+from headatlas.stats import Array
+
+if TYPE_CHECKING:
+    from headatlas.methods.repair.repair import Repair
+    from headatlas.run.batches import Batch
+    from headatlas.run.cells import Result
+    from headatlas.run.context import RunContext
+    from headatlas.run.quantity import TaskQuantity
+
+EXACT = CellKind("effects of pairs of heads")
+
+
+@dataclass(frozen=True)
+class PairEffects:
+    """What every example loses, in the order of `groups`: [example] for a head or a set of heads.
+
+    `single` is by head, `pair` by candidate (with its leader), `direct` by leader; `together` is without all of them.
+    """
+
+    task: str
+    heads_per_layer: int
+    pairs: Pairs
+    groups: list[str]
+    single: dict[Head, Array]
+    pair: dict[Head, Array]
+    direct: dict[Head, Array]
+    together: Array
+
+
+def measure_pairs(repair: Repair, context: RunContext, task: str, pairs: Pairs) -> PairEffects:
+    """Measured on `choose`, exactly."""
+    quantity = some(plan_quantity(context, task, "choose", repair.metric, repair.baseline), repair.measured)
+    singles = list(dict.fromkeys((*pairs.leaders, *pairs.candidates)))
+    sets = [frozenset({head}) for head in singles]
+    sets += [frozenset({head, leader}) for head, leader in pairs.candidates.items()]
+    sets += [frozenset(singles)]
+    removed, direct = _effects(quantity, sets, pairs.leaders)
+    n = len(singles)
+    return PairEffects(
+        task=task,
+        heads_per_layer=context.model.n_heads,
+        pairs=pairs,
+        groups=quantity.groups,
+        single=dict(zip(singles, removed.T[:n], strict=True)),
+        pair=dict(zip(pairs.candidates, removed.T[n:-1], strict=True)),
+        direct=dict(zip(pairs.leaders, direct.T, strict=True)),
+        together=removed[:, -1],
+    )
+
+
+def _effects(quantity: TaskQuantity, sets: list[frozenset[Head]], leaders: tuple[Head, ...]) -> tuple[Array, Array]:
+    """Effects of removing each set [example, set], and direct effects of the leaders [example, leader]."""
+    context, batches = quantity.context, quantity.batches(BATCH_TOKENS)
+    listed = [sorted(map(list, heads)) for heads in sets]
+
+    def compute(batch: Batch) -> Result:
+        baseline = quantity.replacement(batch).values
+        intact = batch.quantity(torch.from_numpy(score_intact(context.model, batch)["logprobs"]))
+        under = score_under(context.model, batch, Gates(gates_without(context.model.shape, sets), baseline))
+        removed = intact - batch.quantity(torch.from_numpy(under["logprobs"]))
+        direct = [intact - _without_reaction(quantity, batch, leader) for leader in leaders]
+        return {
+            "removed": removed.T.numpy(),
+            "direct": torch.stack(direct, 1).numpy() if direct else np.empty((len(intact), 0)),
+        }
+
+    cells = [
+        context.cell(
+            EXACT, partial(compute, batch), batch.ids.numel() * (1 + len(sets) + 2 * len(leaders)),
+            batch=batch.key, sets=listed, leaders=[list(leader) for leader in leaders], **quantity.inputs(batch),
+        )
+        for batch in batches
+    ]  # fmt: skip
+    results = context.runner.run("Self-repair", cells)
+    removed, direct = (np.empty((len(quantity.items), width)) for width in (len(sets), len(leaders)))
+    for batch, result in zip(batches, results, strict=True):
+        removed[list(batch.members)], direct[list(batch.members)] = result["removed"], result["direct"]
+    return removed, direct
+
+
+@torch.inference_mode()
+def _without_reaction(quantity: TaskQuantity, batch: Batch, head: Head) -> torch.Tensor:
+    """The quantity [example] with one head at its baseline and all others held at what they do in the intact model."""
+    model = quantity.context.model
+    with model.capture() as z:
+        batch.score(model)
+    gates = gates_without(model.shape, [frozenset({head})])[0]
+    with model.patch(z, gates.bool()), model.gate(gates, quantity.replacement(batch).values):
+        logprobs, _ = batch.score(model)
+    return batch.quantity(logprobs)

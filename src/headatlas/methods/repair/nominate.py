@@ -1,0 +1,83 @@
+"""Which heads could take over from which? Those that the margin leans on more once a strong head is gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from headatlas.atlas.records import Head
+from headatlas.run.batches import BATCH_TOKENS
+from headatlas.run.cells import CellKind
+from headatlas.run.quantity import plan_quantity
+
+if TYPE_CHECKING:
+    from headatlas.methods.repair.repair import Repair
+    from headatlas.run.batches import Batch
+    from headatlas.run.cells import Result
+    from headatlas.run.context import RunContext
+    from headatlas.run.quantity import TaskQuantity
+    from headatlas.stats import Array
+
+GRADIENT = CellKind("gradient without a head")
+STRONG = 0.25  # of the strongest head: from there on a head is worth removing
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The strong heads of a task, and the candidates with the strong head that each might take over from."""
+
+    leaders: tuple[Head, ...]
+    candidates: dict[Head, Head]
+
+
+def nominate_pairs(repair: Repair, context: RunContext, task: str) -> Pairs:
+    """Nominated on `fit`, by gradients: cheap, and nothing is claimed from them."""
+    quantity = some(plan_quantity(context, task, "fit", repair.metric, repair.baseline), repair.nominate)
+    intact = _gradients(quantity, None)
+    strongest = np.argsort(-intact, kind="stable")[: repair.leaders]
+    leaders = [i for i in strongest if intact[i] > 0 and intact[i] >= STRONG * intact[strongest[0]]]
+    if not leaders:
+        return Pairs((), {})
+    heads = context.heads
+    growth = np.stack([_gradients(quantity, heads[i]) - intact for i in leaders])  # [leader, head]
+    growth[range(len(leaders)), leaders] = -np.inf
+    best = growth.argmax(0)
+    order = [i for i in np.argsort(-growth.max(0), kind="stable") if np.isfinite(growth[best[i], i])]
+    chosen = sorted(order[: repair.candidates])
+    return Pairs(tuple(heads[i] for i in leaders), {heads[i]: heads[leaders[best[i]]] for i in chosen})
+
+
+def some(quantity: TaskQuantity, most: int) -> TaskQuantity:
+    """At most so many of the examples, spread over all of them."""
+    spread = np.linspace(0, len(quantity.items) - 1, min(most, len(quantity.items)))
+    return quantity.only(np.unique(spread.astype(int)).tolist())
+
+
+def _gradients(quantity: TaskQuantity, gone: Head | None) -> Array:
+    """What the task would lose without each head, to first order, with one head already gone [layer * head]."""
+    context = quantity.context
+
+    def compute(batch: Batch) -> Result:
+        model = context.model
+        gates = torch.ones(batch.size, *model.shape)
+        if gone is not None:
+            gates[:, *gone] = 0
+        gates.requires_grad_()
+        with torch.enable_grad(), model.gate(gates, quantity.replacement(batch).values):
+            logprobs, _ = batch.score(model)
+            (gradient,) = torch.autograd.grad(batch.quantity(logprobs).sum(), gates)
+        return {"sum": gradient.double().sum(0).flatten().cpu().numpy()}
+
+    cells = [
+        context.cell(
+            GRADIENT, partial(compute, batch), 3 * batch.ids.numel(), batch=batch.key, gone=gone,
+            **quantity.inputs(batch),
+        )
+        for batch in quantity.batches(BATCH_TOKENS)
+    ]  # fmt: skip
+    results = context.runner.run("Candidates for self-repair", cells)
+    return np.sum([result["sum"] for result in results], 0) / len(quantity.items)

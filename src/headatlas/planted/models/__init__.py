@@ -1,0 +1,1 @@
+"""The planted models, one file each."""

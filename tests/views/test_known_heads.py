@@ -1,0 +1,58 @@
+"""The line about models with known heads, in every report, and the table of the docs."""
+
+from pathlib import Path
+
+import pytest
+
+from headatlas.planted.record import packaged
+from headatlas.views import known_heads
+from headatlas.views.known_heads import COLUMNS, known_heads_line, known_heads_rows
+from headatlas.views.report.markdown import table
+from tests.workflows.test_selftest import NullDraws, SelfTest, one
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    def record(*scores, null=()):
+        test = SelfTest(version="0", seconds=0, models=(), scores=scores, null=null)
+        monkeypatch.setattr(known_heads, "packaged", lambda: test)
+        return test
+
+    return record
+
+
+def test_a_method_in_one_line(recorded):
+    null = NullDraws(method="ablate", draws=100, with_discovery=2)
+    recorded(
+        one("ablate", auroc=1.0, false_discoveries=0), one("ablate", "b", auroc=0.9, false_discoveries=3), null=(null,)
+    )
+    assert known_heads_line("ablate") == (
+        "On models with known heads this method tells the heads that it looks for from the others with an AUROC of "
+        "0.95 in 2 maps (least 0.90, on b), gives no head the wrong sign, calls 3 of 16 other heads important and "
+        "discovers nothing in 98 of 100 models where no head matters."
+    )
+
+
+def test_wrong_signs_are_named_with_their_flag(recorded):
+    recorded(one("attribute", "saturated", sign_errors=1, flagged=True))
+    assert known_heads_line("attribute").endswith(
+        "and gives 1 head the wrong sign (on saturated, where its own check of signs fails)."
+    )
+
+
+def test_a_method_that_was_not_tested(recorded):
+    recorded(one("ablate"))
+    assert known_heads_line("mine") == "This method has not been tested on models with known heads."
+
+
+def test_rows_of_the_table(recorded):
+    test = recorded(
+        one("ablate", auroc=0.5, sign_errors=2), one("ablate", auroc=None, average_precision=None, recall=None)
+    )
+    assert known_heads_rows(test) == [["ablate", "2", "0.50", "0.50", "1.00", "1.00", "2", "–", "–", "–"]]
+
+
+def test_the_docs_show_the_record():
+    """If this fails, put the table that it prints into docs/truth.md."""
+    shown = table(COLUMNS, known_heads_rows(packaged()))
+    assert shown in (Path(__file__).parents[2] / "docs" / "truth.md").read_text(), shown

@@ -195,9 +195,9 @@ def test_starting_at_a_layer_gives_the_same_logits(model):
 def test_starting_after_a_prefix_gives_the_logits_of_the_rest(model):
     plain = model.logits(IDS)
     for prefix in (1, 5):
-        with model.record_inputs(prefix) as inputs:
-            recorded = model.logits(IDS)
-        close(recorded, plain)
+        with model.record_inputs(model.record_prefix(IDS[:, :prefix])) as inputs:
+            recorded = model.logits(IDS[:, prefix:])
+        close(recorded, plain[:, prefix:])
         for layer in range(model.n_layers):
             with model.start_at(layer, inputs, copies=2):
                 resumed = model.logits(IDS[:, prefix:].repeat(2, 1))
@@ -207,11 +207,11 @@ def test_starting_after_a_prefix_gives_the_logits_of_the_rest(model):
 
 @torch.no_grad()
 def test_the_prefix_really_is_not_run_again(model):
-    with model.record_inputs(5) as inputs:
-        plain = model.logits(IDS)
     lengths = []
-    with model.start_at(0, inputs), model.capture(reduce=lambda _, z: lengths.append(z.shape[1])):
-        close(model.logits(IDS[:, 5:]), plain[:, 5:])
+    past = model.record_prefix(IDS[:, :5])
+    with model.continue_after(past), model.capture(reduce=lambda _, z: lengths.append(z.shape[1])):
+        rest = model.logits(IDS[:, 5:])
+    close(rest, model.logits(IDS)[:, 5:])
     assert set(lengths) == {IDS.shape[1] - 5}
 
 
@@ -247,7 +247,7 @@ def test_hooks_are_gone_afterwards_even_after_an_exception(model):
         model.add({0: torch.ones(model.head_dim)}),
         model.only_logits(torch.tensor([0]), torch.tensor([0])),
         model.record_inputs(),
-        model.record_inputs(2),
+        model.continue_after(model.record_prefix(IDS[:, :2])),
         model.start_at(2, inputs),
     ]
     for context in everything:

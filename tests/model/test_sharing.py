@@ -3,12 +3,13 @@
 import types
 
 import pytest
-import torch
 
+from headatlas.methods.effects import exact_effects
 from headatlas.model.sharing import Sharing
-from headatlas.run.interventions import ablate_each
+from headatlas.run.quantity import plan_quantity
 from tests import tiny
 from tests.run.contexts import run_context
+from tests.run.test_quantity import twin_suite
 
 
 @pytest.mark.parametrize("kind", tiny.FAMILIES)
@@ -48,12 +49,9 @@ def counts_its_layers(model):
 def test_a_module_without_a_cache_shares_no_positions(tmp_path):
     model = knows_no_past(tiny.model("llama"))
     assert model.sharing == Sharing(layers=True, prefix=False)
-    context = run_context(tmp_path, model)
-    batch = context.batches("Colours", "choose")[0]
-    units = [(1, (2,)), (0, (1, 3))]
-    # A prefix that may be skipped is run all the same.
-    with torch.no_grad():
-        assert ablate_each(model, batch, units, None, None, 2) == pytest.approx(ablate_each(model, batch, units, None))
+    context = run_context(tmp_path, model, twin_suite())
+    effects = exact_effects("", {"Colours": plan_quantity(context, "Colours", "choose")}, {"Colours": [(1, (2,))]})
+    assert abs(effects["Colours"]).max() > 1e-3, "whole forwards are run"
 
 
 def test_a_module_with_state_beside_its_layers_shares_nothing():

@@ -79,8 +79,9 @@ def test_the_effect_is_what_the_margin_loses_with_the_head_of_the_twin(tmp_path,
     batches += [(batch, quantity.prefix(batch)) for batch in quantity.batches(60)]
     assert model.sharing.prefix and any(prefix > 0 for _, prefix in batches)
     for batch, prefix in batches:
-        replaced = quantity.replacement(batch)
-        effects = ablate_each(model, batch, single_heads(heads), replaced.values, replaced.where, prefix)
+        past = model.record_prefix(batch.ids[:, :prefix])
+        replaced = quantity.replacement(batch, past)
+        effects = ablate_each(model, batch.after(prefix), single_heads(heads), replaced.values, replaced.where, past)
         for number, member in enumerate(batch.members):
             item = quantity.items[member]
             prompt, answer, foil = parts(item)

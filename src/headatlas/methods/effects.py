@@ -31,9 +31,7 @@ def attributed_effects(title: str, quantities: Quantities) -> dict[str, Array]:
     from headatlas.run.interventions import gate_gradient
 
     def cell(quantity: TaskQuantity, batch: Batch) -> Cell:
-        model = quantity.context.model
-        prefix = quantity.prefix(batch) if model.sharing.prefix else 0
-        rest = batch.after(prefix)
+        model, prefix, rest = _after_prefix(quantity, batch)
 
         def compute() -> Result:
             past = model.record_prefix(batch.ids[:, :prefix])
@@ -52,14 +50,16 @@ def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, S
     from headatlas.run.interventions import ablate_each
 
     def cell(quantity: TaskQuantity, batch: Batch) -> Cell:
-        model, prefix, units = quantity.context.model, quantity.prefix(batch), task_units[quantity.task]
+        units = task_units[quantity.task]
+        model, prefix, rest = _after_prefix(quantity, batch)
 
         def compute() -> Result:
-            replaced = quantity.replacement(batch)
-            return {"effects": ablate_each(model, batch, units, replaced.values, replaced.where, prefix)}
+            past = model.record_prefix(batch.ids[:, :prefix])
+            replaced = quantity.replacement(batch, past)
+            return {"effects": ablate_each(model, rest, units, replaced.values, replaced.where, past)}
 
         depth = sum(model.n_layers - layer for layer, _ in units) / model.n_layers
-        cost = batch.ids.numel() * 2 + batch.after(prefix).ids.numel() * depth
+        cost = batch.size * prefix + rest.ids.numel() * (2 + depth)
         listed = [[layer, list(heads)] for layer, heads in units]
         return quantity.context.cell(EXACT, compute, cost, batch=batch.key, units=listed, **quantity.inputs(batch))
 
@@ -68,6 +68,13 @@ def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, S
         return quantity.batches(max(MEASURED_TOKENS, round(ATTRIBUTED_TOKENS / crowded)), round(OVERHEAD / crowded))
 
     return _by_task(title, quantities, batches, cell)
+
+
+def _after_prefix(quantity: TaskQuantity, batch: Batch) -> tuple[HeadModel, int, Batch]:
+    """The model, how many positions at the beginning of a batch need to be run only once, and the rest of the batch."""
+    model = quantity.context.model
+    prefix = quantity.prefix(batch) if model.sharing.prefix else 0
+    return model, prefix, batch.after(prefix)
 
 
 def single_heads(heads: Iterable[Head]) -> list[Unit]:

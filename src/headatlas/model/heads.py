@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -38,11 +38,10 @@ class LayerInputs:
     `past` holds the keys and values of each layer before that, [batch, kv_head, prefix, head_dim]; none without prefix.
     """
 
-    def __init__(self, prefix: int = 0) -> None:
-        self.prefix = prefix
+    def __init__(self, prefix: int = 0, past: Sequence[tuple[Tensor, Tensor]] = ()) -> None:
+        self.prefix, self.past = prefix, past
         self.hidden: list[Tensor] = []
         self.tuples: list[int] = []  # length of the tuple a layer returns, 0 for a bare tensor
-        self.past: list[tuple[Tensor, Tensor]] = []
 
 
 class HeadModel:
@@ -278,17 +277,17 @@ class HeadModel:
             handle.remove()
 
     @contextmanager
-    def record_inputs(self, prefix: int = 0) -> Iterator[LayerInputs]:
-        """Record what enters each layer, for `start_at`: hidden states from position `prefix` on, and the keys and
-        values of the positions before it."""
-        inputs = LayerInputs(prefix)
+    def record_inputs(self, after: LayerInputs | None = None) -> Iterator[LayerInputs]:
+        """Record the hidden states that enter each layer, for `start_at`; of the tokens after a recorded prefix where
+        one is given."""
+        inputs = LayerInputs() if after is None else LayerInputs(after.prefix, after.past)
 
         def keep(_: nn.Module, args: tuple[Tensor, ...], output: Any) -> None:
-            inputs.hidden.append(args[0][:, prefix:])
+            inputs.hidden.append(args[0])
             inputs.tuples.append(len(output) if isinstance(output, tuple) else 0)
 
         handles = []
-        with self._continuing(DynamicCache() if prefix else None) as past:
+        with self.continue_after(inputs):
             try:
                 for layer in self.layers:
                     handles.append(layer.register_forward_hook(keep))
@@ -296,17 +295,15 @@ class HeadModel:
             finally:
                 for handle in handles:
                     handle.remove()
-            if past is not None:
-                inputs.past = [(layer.keys[:, :, :prefix], layer.values[:, :, :prefix]) for layer in past.layers]
 
     def record_prefix(self, ids: Tensor) -> LayerInputs:
         """What `continue_after` needs of texts that begin with ids [batch, pos]."""
         if not ids.shape[1]:
             return LayerInputs()
         nowhere = torch.zeros(1, dtype=torch.long)
-        with torch.no_grad(), self.record_inputs(ids.shape[1]) as inputs, self.only_logits(nowhere, nowhere):
+        with torch.no_grad(), self._continuing(DynamicCache()) as past, self.only_logits(nowhere, nowhere):
             self.logits(ids)
-        return inputs
+        return LayerInputs(ids.shape[1], [(layer.keys, layer.values) for layer in past.layers])
 
     @contextmanager
     def continue_after(self, inputs: LayerInputs) -> Iterator[None]:
@@ -316,7 +313,7 @@ class HeadModel:
             yield
 
     @contextmanager
-    def _continuing(self, past: DynamicCache | None) -> Iterator[DynamicCache | None]:
+    def _continuing(self, past: DynamicCache | None) -> Iterator[Any]:
         """`logits` continues the texts whose keys and values are in `past`, and adds to them."""
         before, self._past = self._past, past
         try:

@@ -44,10 +44,12 @@ def try_sharing(model: HeadModel) -> Sharing:
 
 def _same_after_prefix(model: HeadModel, ids: Tensor, expected: Tensor, layer: int) -> bool:
     try:
-        with model.record_inputs(PREFIX) as inputs:
-            model.logits(ids)
-        if len(inputs.past) != model.n_layers:
+        past = model.record_prefix(ids[:, :PREFIX])
+        if len(past.past) != model.n_layers:
             return False
+        with model.record_inputs(past) as inputs:
+            if not _same(model.logits(ids[:, PREFIX:]), expected[:, PREFIX:]):
+                return False
         for start in {0, layer}:
             with model.start_at(start, inputs):
                 if not _same(model.logits(ids[:, PREFIX:]), expected[:, PREFIX:]):

@@ -176,28 +176,22 @@ def ablate_each(
     units: Sequence[Unit],
     baseline: Baseline | None,
     where: Tensor | None = None,
-    prefix: int = 0,
+    past: LayerInputs | None = None,
 ) -> NDArray[np.float64]:
     """What the quantity loses without each unit [example, unit], intact minus ablated.
 
-    What happens below a layer does not depend on its heads, and before the first replaced position nothing changes:
-    both are computed once. Every forward starts at the layer of its heads and at position `prefix`, before which the
-    baseline must be what the heads do anyway.
+    What happens below a layer does not depend on its heads: it is computed once, and every forward starts at the layer
+    of its heads. With `past` the batch goes on after a recorded prefix, where the baseline is what the heads do anyway.
     """
-    prefix = prefix if model.sharing.prefix else 0
-    with model.record_inputs(prefix) as inputs:
+    with model.record_inputs(past) as inputs:
         scores, _ = batch.score(model)
     intact = batch.quantity(scores)
-    rest = batch.after(prefix)
-    if isinstance(baseline, Mapping):
-        baseline = {layer: values[:, prefix:] for layer, values in baseline.items()}
-    where = None if where is None else where[:, prefix:]
     effects = np.empty((len(batch.members), len(units)))
-    for numbers in starting_together(units, rest.ids.numel()):
+    for numbers in starting_together(units, batch.ids.numel()):
         sets = [frozenset((units[i][0], head) for head in units[i][1]) for i in numbers]
         start = (min(units[i][0] for i in numbers) if model.sharing.layers else 0, inputs)
-        ablated = score_under(model, rest, Gates(gates_without(model.shape, sets), baseline, start, where))
-        effects[:, numbers] = (intact - rest.quantity(torch.from_numpy(ablated["logprobs"]))).T
+        ablated = score_under(model, batch, Gates(gates_without(model.shape, sets), baseline, start, where))
+        effects[:, numbers] = (intact - batch.quantity(torch.from_numpy(ablated["logprobs"]))).T
     return effects
 
 

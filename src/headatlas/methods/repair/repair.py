@@ -49,6 +49,7 @@ class Repair(Method):
             ),
         ),
         primary="takeover",
+        by_default=False,
         tests=(),
     )
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {

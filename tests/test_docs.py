@@ -52,7 +52,7 @@ def test_the_method_of_contributing_scales_heads(contributed, tmp_path):
         model,
         suite,
         ["damp", "ablate"],
-        settings={"damp": {"factor": 0.0}, "ablate": {"metric": "logprob", "baseline": "zero", "exact": 0}},
+        settings={"damp": {"factor": 0.0}, "ablate": {"metric": "logprob", "baseline": "zero", "exact": "all"}},
         at_chance=True,
         out=tmp_path / "removed",
     )

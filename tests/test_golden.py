@@ -29,7 +29,7 @@ PLAIN = {"metric": "logprob", "baseline": "mean"}  # what effects were before th
 TINY = (
     (None, ["attribute", "ablate", "probe", "gate"], {
         "attribute": PLAIN,
-        "ablate": {**PLAIN, "exact": 0},
+        "ablate": {**PLAIN, "exact": "all"},
         "gate": {"seeds": 2, "steps": 6, "batch": 8, "check": 3, "tasks": ()},
     }),
     ("probe paper", ["probe"], {"probe": PAPER}),

@@ -18,12 +18,11 @@ def test_the_tables_keep_their_contract(tiny_atlas):
     columns = "model method measure task seed layer head value stderr p_value q_value groups low high rank"
     assert SCORES.names == columns.split()
     counts = tiny_atlas.scores.groupby(["method", "task"]).size().to_dict()
-    # Of 12 heads attribution has two measures, ablation four, the probe two, gates five for each of three seeds;
-    # self-repair has one of six heads.
-    sizes = {"attribute": 24, "ablate": 48, "probe": 24, "gate": 180, "repair": 6}
+    # Of 12 heads attribution has two measures, ablation four, the probe two, gates five for each of three seeds.
+    sizes = {"attribute": 24, "ablate": 48, "probe": 24, "gate": 180}
     assert counts == {(method, task): n for method, n in sizes.items() for task in ("Colours", "Numbers")}
     tested = tiny_atlas.scores[tiny_atlas.scores["p_value"].notna()]
-    assert set(tested["method"]) == {"ablate", "probe", "repair"}, "an estimate has no p-value, a fitted gate no error"
+    assert set(tested["method"]) == {"ablate", "probe"}, "an estimate has no p-value, a fitted gate no error"
     assert (tested["q_value"] >= tested["p_value"] - 1e-12).all()
 
 

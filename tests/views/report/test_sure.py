@@ -42,6 +42,6 @@ def test_the_certificate_of_ablation(tmp_path):
     maps = [Known(np.ones((5, 6)), np.ones((5, 6)), np.ones((5, 6)), method="ablate", task="A")]
     text = report(write_atlas(tmp_path / "atlas", maps, diagnostics=entries), findings=[])
     part = section(text, "How well attribution predicts exact effects", 3)
-    assert "| task | attributed (examples) | exact (examples) | left out (examples) | variance left |" in part
+    assert "| task | estimated | exact | left out | variance left | 30 largest | same sign |" in part
     assert "| A | 90 | 6 | 3 | 1.2 % | 11 % | 93 % |" in part
-    assert "- Variance left: the part of the variance of exact effects" in part
+    assert "Variance left: the part of the variance of exact effects that attribution does not explain" in part

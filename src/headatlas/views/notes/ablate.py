@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
 COUNTS = ("examples attributed", "examples exact", "examples left out")
 SHARES = ("variance left", "variance left, 30 largest", "same sign, 30 largest")
-COLUMNS = (
-    "task",
-    "attributed (examples)",
-    "exact (examples)",
-    "left out (examples)",
-    "variance left",
-    "of the 30 largest",
-    "same sign, 30 largest",
-)
+COLUMNS = ("task", "estimated", "exact", "left out", "variance left", "30 largest", "same sign")
 
 
 def certificate_note(atlas: Atlas) -> Note | None:
@@ -35,7 +27,8 @@ def certificate_note(atlas: Atlas) -> Note | None:
     if not rows:
         return None
     meaning = (
-        "Variance left: the part of the variance of exact effects that attribution does not explain, at the median "
-        "head and among the 30 heads with the largest effects. Same sign: how often both have the same sign there."
+        "Estimated, exact, left out: examples; the strongest heads are exact on all. Variance left: the part of the "
+        "variance of exact effects that attribution does not explain, at the median head and among the 30 largest. "
+        "Same sign: how often both have the same sign among these."
     )
     return Note("How well attribution predicts exact effects", COLUMNS, tuple(rows), (meaning,))

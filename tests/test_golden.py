@@ -108,7 +108,7 @@ def small(kind: str, folder: Path) -> pd.DataFrame:
 def bundled(folder: Path) -> pd.DataFrame:
     model = ha.load("smollm2")
     scores = mapped("smollm2", model, BUNDLED, folder, **BUNDLED_SUITE)
-    sizes = (scores["method"] == "probe paper") & (scores["measure"] == "importance")  # of the signed measure
+    sizes = (scores["method"] == "probe paper") & (scores["measure"] == "information")  # of the signed measure
     scores = scores[~scores["measure"].isin(DERIVED) & ~sizes].drop(columns=["stderr", "q_value"])
     return pd.concat([scores, ablated(model, folder)])
 

@@ -99,7 +99,7 @@ def made_up_findings() -> list[Finding]:
 
     def finding(kind, tasks, method, statement, value, effect, p, p_adjusted, supported, heads=()):
         return Finding(
-            kind, tasks, method, "importance", statement, value, effect, NULL, p, p_adjusted, supported, heads
+            kind, tasks, method, "information", statement, value, effect, NULL, p, p_adjusted, supported, heads
         )
 
     return [

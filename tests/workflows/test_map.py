@@ -57,7 +57,7 @@ def test_the_run_says_which_metric_and_baseline_were_used(tiny_atlas):
 
 def test_the_run_holds_only_measures_that_were_given(tiny_atlas):
     """The linear probe has no signed contributions; only the paper's has."""
-    assert [measure.name for measure in tiny_atlas.info("probe").measures] == ["importance", "alone"]
+    assert [measure.name for measure in tiny_atlas.info("probe").measures] == ["information", "alone"]
     assert [measure.name for measure in tiny_atlas.info("gate").measures][:3] == [
         "facilitation", "interference", "irrelevance",
     ]  # fmt: skip

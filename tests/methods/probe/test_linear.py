@@ -45,7 +45,7 @@ def test_the_head_that_carries_a_task_is_the_most_important_one_for_it(tmp_path,
     carriers = {0: 5, 1: 2, 2: 6}
     data = synthetic(carriers, seed=seed)
     head_maps = maps("probe", data, linear(tmp_path, data), heads_of(data), signed=False)
-    importance = {entry.task: entry.summary for entry in head_maps if entry.measure == "importance"}
+    importance = {entry.task: entry.summary for entry in head_maps if entry.measure == "information"}
     false = 0
     for task, head in carriers.items():
         summary = importance[data.tasks[task]]
@@ -63,7 +63,7 @@ def test_where_nothing_is_to_be_found_few_heads_are_called_important(tmp_path, s
     for seed in range(8):
         data = synthetic(heads=12, seed=100 + seed, shared=shared)
         head_maps = maps("probe", data, linear(tmp_path / str(seed), data), heads_of(data), signed=False)
-        p_values += [p for entry in head_maps if entry.measure == "importance" for p in entry.summary.p_value]
+        p_values += [p for entry in head_maps if entry.measure == "information" for p in entry.summary.p_value]
     assert len(p_values) == 8 * 3 * 12
     assert np.mean(np.array(p_values) < 0.05) < 0.11
     assert 0.35 < np.median(p_values) < 0.65

@@ -119,9 +119,9 @@ def test_importance_is_the_size_of_the_signed_contribution_and_both_are_kept(tmp
     fits = fit_paper(run_context(tmp_path), data, 10, 1)
     head_maps = maps("probe", data, fits, heads_of(data), signed=True)
     summaries = {(entry.measure, entry.task): entry.summary for entry in head_maps}
-    assert set(summaries) == {(measure, task) for measure in ("signed", "importance") for task in "ABC"}
+    assert set(summaries) == {(measure, task) for measure in ("signed", "information") for task in "ABC"}
     for number, task in enumerate("ABC"):
-        signed, size = summaries["signed", task], summaries["importance", task]
+        signed, size = summaries["signed", task], summaries["information", task]
         of_task = data.labels["choose"] == number
         np.testing.assert_allclose(signed.mean, fits.real[0].contributions[of_task].mean(0))
         np.testing.assert_array_equal(size.mean, np.abs(signed.mean))
@@ -147,7 +147,7 @@ def test_seeds_give_maps_of_their_own_and_their_overlap(tmp_path, quick):
     assert len(fits.real) == 3
     assert fits.halves.shape == (3, 2, 3, 8)
     head_maps = [
-        entry for entry in maps("probe", data, fits, heads_of(data), signed=True) if entry.measure == "importance"
+        entry for entry in maps("probe", data, fits, heads_of(data), signed=True) if entry.measure == "information"
     ]
     assert [(entry.task, entry.seed) for entry in head_maps] == [(task, seed) for task in "ABC" for seed in range(3)]
     assert not np.allclose(head_maps[0].summary.mean, head_maps[1].summary.mean)

@@ -13,7 +13,7 @@ from tests.run.contexts import run_context
 def test_the_probe_tells_the_tasks_of_a_model_and_maps_every_head(tmp_path):
     measured = Probe(shuffles=10).measure(run_context(tmp_path, tiny.planted(), tiny.copying(36)))
     grids = {(entry.measure, entry.task): entry.summary.mean.reshape(3, 4) for entry in measured.maps}
-    assert set(grids) == {(measure, task) for measure in ("importance", "alone") for task in ("Colours", "Numbers")}
+    assert set(grids) == {(measure, task) for measure in ("information", "alone") for task in ("Colours", "Numbers")}
     value = {entry.metric: entry.value for entry in measured.diagnostics if entry.task is None}
     assert value["accuracy"] > 0.8
     better = max(value["text naive Bayes"], value["text tf-idf"])

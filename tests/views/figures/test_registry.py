@@ -58,7 +58,7 @@ def test_only_figures_with_data_are_written_as_png_and_svg(tmp_path):
         tmp_path / "some", ["a", "b"], (6, 4), methods=["attribute", "probe"], tests=["mask", "steer"],
         tested=["probe"], accuracy=False, draws=3, ks=(2, 4),
     )  # fmt: skip
-    wanted = files("importance", "profiles", "elbow", "mask", "steer")
+    wanted = files("importance", "importance_probe", "profiles", "elbow", "mask", "steer")
     assert written_names(some) == wanted == {path.name for path in (some.path / "figures").iterdir()}
     gates = rich_atlas(tmp_path / "gates", ["a", "b"], (6, 4), methods=["gate"], tests=["order"])
     of_gates = METHODS["gate"].info.figures
@@ -71,7 +71,9 @@ def test_evidence_of_other_methods_is_written_beside_the_default(tmp_path):
         tested=["attribute", "probe"],
     )  # fmt: skip
     assert atlas.choose_method() == "probe"
-    assert written_names(atlas) == files("importance", "profiles", "elbow", "keep", "keep-attribute")
+    assert written_names(atlas) == files(
+        "importance", "importance_probe", "profiles", "elbow", "keep", "keep-attribute"
+    )
     assert "ranked by probe" in draw(atlas, "keep").get_supxlabel()
     assert "ranked by attribute" in draw(atlas, "keep", "attribute").get_supxlabel()
 

@@ -62,7 +62,7 @@ def test_hostile_names_are_only_text(look, tmp_path):
     atlas = rich_atlas(tmp_path / "a", HOSTILE, (6, 4), unmapped=HOSTILE[1:2], name="</title><script>alert(4)</script>")
     findings = [
         Finding(
-            kind="x", tasks=(HOSTILE[0],), method="probe", measure="importance", statement=HOSTILE[0] + HOSTILE[1],
+            kind="x", tasks=(HOSTILE[0],), method="probe", measure="information", statement=HOSTILE[0] + HOSTILE[1],
             value=1, effect=1, null=HOSTILE[1], p=0.01, p_adjusted=0.01, supported=supported,
         )
         for supported in (True, False)
@@ -135,7 +135,7 @@ def test_eighty_layers_of_sixty_four_heads(look, tmp_path):
         cell = page.locator('.map[data-task="task 0"] .cell[data-layer="40"][data-head="21"]').bounding_box()
         page.mouse.move(cell["x"] + 1, cell["y"] + 1)
         assert page.locator("#tip strong").inner_text() == "L40H21"
-        shown = page.locator('#tip [data-fact="importance"] b').inner_text()
+        shown = page.locator('#tip [data-fact="information"] b').inner_text()
         assert float(shown.replace("−", "-")) == pytest.approx(mean, rel=6e-4)
         layer, head = atlas.ranking("task 0", "probe")[0]
         painted = (

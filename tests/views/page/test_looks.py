@@ -21,12 +21,12 @@ def test_methods_measures_and_seeds(look, report, atlas):
     with look(report) as page:
         assert page.locator('[aria-label="Method"] [aria-pressed="true"]').inner_text() == "Probe"  # the default
         facts = hover(page, "Inference", 9, 4)
-        assert number(facts["importance"]) == pytest.approx(np.mean(seeds), rel=6e-4)
+        assert number(facts["information"]) == pytest.approx(np.mean(seeds), rel=6e-4)
         assert ends(facts["range"]) == pytest.approx([min(seeds), max(seeds)], rel=6e-3)
         assert "q" not in facts  # of several seeds no error is known
         press(page, "Seeds", "2")
         facts = hover(page, "Inference", 9, 4)
-        assert number(facts["importance"]) == pytest.approx(seeds[2], rel=6e-4) and "q" in facts
+        assert number(facts["information"]) == pytest.approx(seeds[2], rel=6e-4) and "q" in facts
         page.locator('.toolbar select[aria-label="Measure"]').select_option("alone")
         alone = atlas.grid("Inference", "probe", "alone")[9, 4]
         assert number(hover(page, "Inference", 9, 4)["alone"]) == pytest.approx(alone, rel=6e-4)
@@ -46,7 +46,7 @@ def test_seeds_that_disagree_in_sign_agree_on_nothing(look, report, atlas):
     stack = np.stack([atlas.grid("Retrieval", "probe", seed=seed) for seed in range(3)])
     layer, head = np.argwhere((stack.min(0) < 0) & (stack.max(0) > 0))[0].tolist()
     with look(report, "seed=always") as page:
-        assert hover(page, "Retrieval", layer, head)["importance"] == "0"
+        assert hover(page, "Retrieval", layer, head)["information"] == "0"
 
 
 def test_a_method_says_what_its_numbers_mean(look, report, atlas):

@@ -40,9 +40,9 @@ def as_grid(rows, column, shape):
 
 @pytest.mark.parametrize("seed", [0, 2])
 def test_every_seed_travels_with_its_interval_and_q(atlas, seed):
-    stored = one(describe_maps(read_seed_maps(atlas)), method="probe", measure="importance", task="Retrieval")
+    stored = one(describe_maps(read_seed_maps(atlas)), method="probe", measure="information", task="Retrieval")
     entry = one(stored["seeds"], seed=seed)
-    table = atlas.table("Retrieval", "probe", "importance", seed)
+    table = atlas.table("Retrieval", "probe", "information", seed)
     np.testing.assert_allclose(floats(entry["value"], atlas.shape), as_grid(table, "value", atlas.shape), rtol=1e-6)
     for name, column in (("low", "low"), ("high", "high"), ("q", "q_value")):
         np.testing.assert_allclose(
@@ -54,7 +54,7 @@ def test_every_seed_travels_with_its_interval_and_q(atlas, seed):
 def test_means_over_seeds_are_those_of_the_atlas(atlas):
     stored = one(describe_maps(read_seed_maps(atlas)), method="gate", measure="facilitation", task="Retrieval")
     np.testing.assert_allclose(halves(stored["mean"], atlas.shape), atlas.grid("Retrieval", "gate"), rtol=5e-4)
-    signed = one(describe_maps(read_seed_maps(atlas)), method="probe", measure="importance", task="Retrieval")
+    signed = one(describe_maps(read_seed_maps(atlas)), method="probe", measure="information", task="Retrieval")
     np.testing.assert_allclose(floats(signed["mean"], atlas.shape), atlas.grid("Retrieval", "probe"), rtol=1e-6)
     assert stored["seeds"][0]["low"] is None and stored["seeds"][0]["q"] is None
 

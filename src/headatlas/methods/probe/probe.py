@@ -38,14 +38,14 @@ class Probe(Method):
         "it nominates heads, and only an intervention can confirm them.",
         kind="information",
         measures=(
-            Measure(name="importance", meaning="the head tells the classifier that it is this task", unit="logit"),
+            Measure(name="information", meaning="the head tells the classifier that it is this task", unit="logit"),
             Measure(name="signed", meaning="the contribution with its sign (paper's probe)", unit="logit"),
             Measure(name="alone", meaning="a classifier of this head alone knows the task", unit="nats"),
         ),
-        primary="importance",
+        primary="information",
         priority=3,
         fewest_tasks=2,
-        figures=("elbow",),
+        figures=("importance_probe", "elbow"),
     )
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paper": {"seeds": 5}}
     kind: str = "linear"

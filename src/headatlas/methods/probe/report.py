@@ -33,8 +33,8 @@ TOP = 16  # heads whose overlap is reported between halves and between seeds
 def maps(method: str, data: ProbeData, fits: Fits, heads: Sequence[Head], signed: bool) -> list[HeadMap]:
     """Importance of every head for every task and seed, p against shuffled labels; what each tells alone.
 
-    With `signed`, importance is the size of the contribution and the contribution itself a measure of its own, as in
-    the paper; otherwise importance is the contribution.
+    With `signed`, information is the size of the contribution and the contribution itself a measure of its own, as in
+    the paper; otherwise information is the contribution.
     """
     head_maps = []
     for task, name in enumerate(data.tasks):
@@ -49,7 +49,7 @@ def maps(method: str, data: ProbeData, fits: Fits, heads: Sequence[Head], signed
             if signed:
                 add("signed", seed, summary)
                 summary = size_of(summary)
-            add("importance", seed, summary)
+            add("information", seed, summary)
         if fits.alone is not None:
             add("alone", 0, summarise(fits.alone[of_task], groups))
     return head_maps

@@ -79,6 +79,10 @@ FIGURES: dict[str, FigureInfo] = {
             measures=("share", "specific"), made_by="ablate",
         ),
         FigureInfo("importance", "the maps: every head of every task", f"{HERE}.importance:draw_importance", "maps"),
+        FigureInfo(
+            "importance_probe", "the probe's maps in the form of the paper: information, not importance",
+            f"{HERE}.importance:draw_importance", "method", made_by="probe",
+        ),
         FigureInfo("profiles", "the maps by layer, and their centre of mass", f"{HERE}.profiles:draw_profiles", "maps"),
         FigureInfo(
             "elbow", "sizes in order beside what shuffled labels give", f"{HERE}.elbow:draw_elbow", "method",

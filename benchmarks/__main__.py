@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import ablation, certificate, forward, gates, page, pairs, probe, quick, start
+from benchmarks import ablation, calibration, certificate, forward, gates, page, pairs, probe, quick, start
 from headatlas.model.loading import load
 
 ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run, "gates": gates.run}
@@ -14,16 +14,18 @@ LONG = {
     "gates-plain": gates.against_plain,
 }  # only when asked for by name
 ALONE = {"start": start.run, "page": page.run, "quick": quick.run}
+LONG_ALONE = {"calibration": calibration.run}
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or [*ON_MODEL, *ALONE]
-    for unknown in set(wanted) - {*ON_MODEL, *LONG, *ALONE}:
-        sys.exit(f"There is no benchmark {unknown!r}. Known: {', '.join([*ON_MODEL, *LONG, *ALONE])}.")
+    known = [*ON_MODEL, *LONG, *ALONE, *LONG_ALONE]
+    for unknown in set(wanted) - {*known}:
+        sys.exit(f"There is no benchmark {unknown!r}. Known: {', '.join(known)}.")
     if set(wanted) & {*ON_MODEL, *LONG}:
         model = load("smollm2")
         for name in wanted:
             if name in {**ON_MODEL, **LONG}:
                 {**ON_MODEL, **LONG}[name](model)
     for name in wanted:
-        if name in ALONE:
-            ALONE[name]()
+        if name in {**ALONE, **LONG_ALONE}:
+            {**ALONE, **LONG_ALONE}[name]()

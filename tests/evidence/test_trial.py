@@ -1,5 +1,7 @@
 """Removing heads, against one unpadded option at a time under one gate."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -137,6 +139,8 @@ def test_the_elbow_is_tested_too_and_no_more_heads_than_were_ranked(tmp_path):
     grid[1, 0] = 0.0
     trial = make_trial(tmp_path, grids={"Colours": grid, "Numbers": np.eye(3, 4)}, ks=(1, 4, 8))
     assert trial.ks("Colours") == [1, 3, 4]
+    trial.settings = replace(trial.settings, elbow=False)
+    assert trial.ks("Colours") == [1, 4]
 
 
 def test_cells_know_the_heads_and_the_baseline(tmp_path):

@@ -28,7 +28,7 @@ class TestSettings:
 
     ks: tuple[int, ...]
     k: int
-    draws: int  # random sets of heads, matched by layer
+    draws: int  # random sets of heads, matched by layer; p cannot be smaller than 1 / (1 + draws)
     few_draws: int  # the same, in tests that cost more
     sizes: tuple[int, ...]  # of circuits that are kept
     examples: int | None  # per task; all of the split when None
@@ -37,6 +37,7 @@ class TestSettings:
     scales: tuple[float, ...] = (0.5, 1.5, 2.0)  # of heads
     baseline: str = "mean"
     distractors: bool = True
+    elbow: bool = True  # also test as many heads as lie before the elbow of each map
     seed: int = 0
 
 

@@ -104,9 +104,10 @@ class Trial:
         return self.rankings[task].top(self.settings.k)
 
     def ks(self, task: str) -> list[int]:
-        """The numbers of heads to test for a task: those set, and the elbow of its map."""
-        most = len(self.rankings[task].first)
-        return sorted({k for k in (*self.settings.ks, self.rankings[task].elbow) if k <= most})
+        """The numbers of heads to test for a task: those set, and the elbow of its map where that is asked for."""
+        ranking, settings = self.rankings[task], self.settings
+        counts = {*settings.ks, ranking.elbow} if settings.elbow else set(settings.ks)
+        return sorted(k for k in counts if k <= len(ranking.first))
 
     def draws(self, task: str, k: int, count: int) -> list[Heads]:
         """Up to `count` different random sets for the top k of a task, which may be among them. Of a few heads there

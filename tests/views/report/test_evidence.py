@@ -30,7 +30,7 @@ def test_the_settings_of_the_tests_are_stated_once_per_method(text):
     part = section(text, "Tested how").split("\n### ")[0]
     assert "- attribute (mask, keep, specificity, hierarchy, steer): ks 1, 2, 4, 8, 16, 32; k 16; draws 50;" in part
     assert "- gate (mask, keep, specificity, hierarchy, steer, order): " in part
-    assert "scales 0.5, 1.5, 2; baseline mean; distractors yes; seed 0." in part
+    assert "scales 0.5, 1.5, 2; baseline mean; distractors yes; elbow yes; seed 0." in part
 
 
 @pytest.mark.parametrize(

@@ -49,3 +49,13 @@ def test_every_change_has_its_control_and_factor(tmp_path):
     text = told(tmp_path / "atlas", rows)
     assert "| A | A | steer | 5 | 4 | log-probability (nats) | −1.000 | +0.500 | +0.400 to +0.600 |" in text
     assert "| A | Neutral | scale | 0.5 | 4 | log-probability (nats) | −1.000 | −0.250 | −0.350 to −0.150 |" in text
+
+
+def test_comparisons_of_a_change_come_first_with_their_intervals_p_and_q(tmp_path):
+    rows = [level("steer", "A", "A", -0.5, "steer", factor=5.0)]
+    compared = {"factor": 5.0, "compared_with": "random heads", "p_value": 0.02, "q_value": 0.04}
+    rows.append(Evidence("steer", "A", "A", "steer", "logprob", 0.4, 0, 0.1, 0.7, 4, **compared))
+    text = told(tmp_path / "atlas", rows)
+    line = "| A | steer less random heads | 5 | log-probability (nats) | +0.400 | +0.100 to +0.700 | 0.02 | 0.04 |"
+    assert line in text
+    assert text.index(line) < text.index("| A | A | steer | 5 | 4 |")

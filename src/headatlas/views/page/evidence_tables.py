@@ -75,6 +75,9 @@ def describe_changes(_info: TestInfo, points: Sequence[Point], metric: str) -> d
         if point.eval_task not in (None, point.task):
             name += f", {point.eval_task}"
         columns.setdefault(name, {})[point.task] = _change_cell(point, None, with_interval=True)
+    for point in (point for point in points if not point.is_level and point.metric == metric):
+        name = _difference_name(point) + ("" if point.factor is None else f", factor {point.factor:g}")
+        columns.setdefault(name, {})[point.task] = _difference_cell(point)
     tasks = distinct(point.task for point in levels)
     chosen = [f" Factor of {control}: {', '.join(texts.values())}." for control, texts in chosen_factors.items()]
     return {

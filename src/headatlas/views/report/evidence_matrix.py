@@ -7,7 +7,7 @@ import pandas as pd
 from headatlas.views.metrics import metric
 from headatlas.views.report.markdown import plain, table
 from headatlas.views.rows import Outcome
-from headatlas.wording import MISSING, decimal, interval, signed
+from headatlas.wording import MISSING, decimal, interval, p_value, signed
 
 DIGITS = 3
 
@@ -42,6 +42,18 @@ def change_lines(outcome: Outcome) -> list[str]:
     ]  # fmt: skip
     headings = ("heads of", "measured on", "control", "factor", plain(outcome.test.axis), "metric", "intact", "change",
                 "95 % interval")  # fmt: skip
+    return [*_comparisons(outcome), table(headings, rows)] if rows else []
+
+
+def _comparisons(outcome: Outcome) -> list[str]:
+    """What was done against its controls: every difference with its interval, and p and q where it is ranked."""
+    rows = [
+        (plain(row.task), f"{plain(row.control)} less {plain(row.compared_with)}",
+         MISSING if pd.isna(row.factor) else f"{row.factor:g}", metric(row.metric).label, signed(row.value, DIGITS),
+         interval(row.low, row.high, DIGITS, sign=True), p_value(row.p_value), p_value(row.q_value))
+        for row in outcome.differences.itertuples()
+    ]  # fmt: skip
+    headings = ("heads of", "comparison", "factor", "metric", "difference", "95 % interval", "p", "q")
     return [table(headings, rows)] if rows else []
 
 

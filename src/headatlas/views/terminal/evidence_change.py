@@ -25,6 +25,8 @@ def change_table(outcome: Outcome) -> Table | None:
     columns += [f"gain in\n{metric(name).short}" for name in others]
     shared = [name for name in ("logprob", first) if name in set(neutral["metric"])][:1]
     columns += [f"{NEUTRAL.lower()}\n{metric(name).short}" for name in shared]
+    others_of = list(dict.fromkeys(only(outcome.differences, control=control)["compared_with"]))
+    columns += [f"less\n{name}" for name in others_of]
     table = plain_table(columns)
     for (task, factor), task_rows in rows.groupby(["task", "factor"], sort=False, dropna=False):
         headline = only(task_rows, metric=first)
@@ -35,5 +37,15 @@ def change_table(outcome: Outcome) -> Table | None:
         is_same = neutral["factor"].isna() if pd.isna(factor) else neutral["factor"] == factor
         cost = neutral[is_same & (neutral["task"] == task)]
         cells += [signed(single(cost, "change", metric=name)) for name in shared]
+        cells += [_difference(outcome, control, task, factor, first, name) for name in others_of]
         table.add_row(*cells)
+    if others_of:
+        table.caption, table.caption_justify = "* the 95 % interval excludes zero", "left"
     return table
+
+
+def _difference(outcome: Outcome, control: str, task: str, factor: float, name: str, other: str) -> str:
+    """Against one of the controls; a star where the 95 % interval excludes zero."""
+    rows = only(outcome.differences, control=control, task=task, factor=factor, metric=name, compared_with=other)
+    is_sure = single(rows, "low") > 0 or single(rows, "high") < 0
+    return signed(single(rows)) + ("*" if is_sure else " ")

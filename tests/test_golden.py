@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import headatlas as ha
-from headatlas.methods.effects import exact_effects
+from headatlas.methods.effects import exact_effects, single_heads
 from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
 from headatlas.run.encoding import Encoder
@@ -123,7 +123,7 @@ def ablated(model: ha.HeadModel, folder: Path) -> pd.DataFrame:
     for task, rows in golden.groupby("task"):
         heads = list(zip(rows["layer"], rows["head"], strict=True))
         quantity = plan_quantity(context, task, "choose", **PLAIN)
-        effects = exact_effects("Ablation", {task: quantity}, heads)[task]
+        effects = exact_effects("Ablation", {task: quantity}, {task: single_heads(heads)})[task]
         tables.append(rows.assign(value=effects.mean(0), p_value=np.nan))
     return pd.concat(tables)
 

@@ -24,7 +24,11 @@ def test_evidence(look, report, atlas):
         page.wait_for_selector("#run dl")
         assert page.locator('#evidence [data-test="mask"] figure').count() == MAPPED
         mask = page.locator('#evidence [data-test="mask"] figure').first
-        assert "beyond random from " in mask.inner_text()
+        compared = atlas.evidence.query("test == 'mask' and method == 'attribute' and compared_with == 'random'")
+        first_task = compared[compared["task"] == compared["task"].iloc[0]]
+        beyond = first_task[first_task["q_value"] < 0.05].sort_values("k")
+        said = f"beyond random from {beyond['k'].iloc[0]} heads" if len(beyond) else "not beyond random"
+        assert said in mask.inner_text()
         assert mask.locator(".band.reference").count() == 1 and mask.locator(".level").count() == 1
         assert "attribute ranks first: largest needed first" in page.locator("#evidence header p").inner_text()
         diagonal = page.locator('#evidence [data-test="specificity"] td.outlined')

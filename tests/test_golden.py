@@ -67,7 +67,7 @@ SMALL_TOLERANCES = {
 BUNDLED_TOLERANCES = {
     "attribute": (2e-4, 2e-3),
     "ablate": (2e-4, 2e-3),
-    "probe importance": (1e-5, 5e-4),
+    "probe information": (1e-5, 5e-4),
     "probe alone": (4e-3, 5e-4),
     "probe paper": (2e-6, 5e-3),
     "gate": (6e-3, 0.0),

@@ -17,6 +17,7 @@ from headatlas.methods.gate.gate import Gate
 from headatlas.methods.probe import features, linear, paper
 from headatlas.methods.probe.probe import Probe
 from headatlas.run import baselines, competence, generation
+from headatlas.run import context as context_module
 from headatlas.run.cells import CellKind
 from headatlas.suites.suite import Suite
 from tests import tiny
@@ -147,7 +148,7 @@ def test_the_key_of_every_cell_holds_model_dtype_device_kernel_and_library_versi
     half = tiny.model()
     half.module.to(torch.bfloat16)
     keys = {usual, key(run_context(tmp_path, eager)), key(run_context(tmp_path, half))}
-    for library in (torch, transformers):
+    for library in (context_module.torch, context_module.transformers):  # as the module under test knows them
         with monkeypatch.context() as patch:
             patch.setattr(library, "__version__", "0.0.1")
             keys.add(key(run_context(tmp_path)))

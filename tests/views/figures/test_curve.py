@@ -46,7 +46,7 @@ def test_p_stands_at_the_most_heads_and_only_sure_points_are_filled(full):
 
 def test_the_axes_say_what_was_done_by_whom_and_by_what_rule(full):
     figure = draw(full, "mask")
-    assert figure.get_supxlabel() == "Heads removed, ranked by probe, largest importance first"
+    assert figure.get_supxlabel() == "Heads removed, ranked by probe, largest information first"
     assert figure.get_supylabel() == "Change of log-probability (nats)"
     assert draw(full, "mask", "gate").get_supxlabel() == "Heads removed, ranked by gate, largest facilitation first"
     assert draw(full, "mask_accuracy").get_supylabel() == "Change of accuracy"

@@ -9,7 +9,7 @@ from tests.views.figures.reading import panels_by_title
 
 def test_the_curve_its_null_band_and_the_count(full):
     figure = draw(full, "elbow")
-    assert figure.get_supylabel() == "Size of importance (logit) by probe"
+    assert figure.get_supylabel() == "Size of information (logit) by probe"
     drawn = panels_by_title(figure)
     assert list(drawn) == list(COGNITIVE)  # in the order of the atlas
     for task, axes in drawn.items():

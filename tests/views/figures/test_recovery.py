@@ -8,7 +8,7 @@ from tests.views.figures.reading import evidence_rows, intervals, line, panels_b
 
 def test_fractions_their_intervals_and_the_areas(full):
     figure = draw(full, "keep")
-    assert figure.get_supxlabel() == "Heads kept, ranked by probe, largest importance first"
+    assert figure.get_supxlabel() == "Heads kept, ranked by probe, largest information first"
     assert figure.get_supylabel() == "Recovered fraction"
     for task, axes in panels_by_title(figure).items():
         wanted = {"test": "keep", "method": "probe", "task": task}

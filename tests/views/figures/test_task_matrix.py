@@ -48,4 +48,4 @@ def test_neutral_text_and_the_colour_bar(full):
     masked = evidence_rows(full, metric="perplexity", **PROBE).set_index("task")["value"]
     assert [t.get_text() for t in perplexity.texts] == [f"21.7 → {decimal(masked[task], 1)}" for task in COGNITIVE]
     assert bar.get_xlabel() == "Change of log-probability (nats)"
-    assert matrix.get_ylabel() == "16 heads removed,\nby probe\n(largest importance first), of"
+    assert matrix.get_ylabel() == "16 heads removed,\nby probe\n(largest information first), of"

@@ -45,7 +45,7 @@ def test_methods_declare_their_picture_and_their_rule(atlas):
     methods = {method: about.describe_method(atlas, atlas.info(method)) for method in atlas.methods}
     assert methods["gate"]["roles"] == ("facilitation", "interference") and methods["probe"]["roles"] is None
     assert methods["gate"]["ranking"] == "largest facilitation first"
-    assert methods["probe"]["measures"][0]["label"] == "importance (logit)"
+    assert methods["probe"]["measures"][0]["label"] == "information (logit)"
     assert methods["probe"]["meaning"] == atlas.info("probe").meaning
 
 

@@ -144,7 +144,7 @@ def test_selecting_by_click_drag_and_slider(look, report, atlas):
         assert chosen(page) == {f"L{layer}H{head}" for layer in (10, 11, 12) for head in (2, 3, 4)}
         page.locator("#pick-task").select_option("Retrieval")
         page.locator("#pick-k").fill("15")
-        assert page.locator("#pick-note").inner_text() == "Ranked by probe: largest importance first."
+        assert page.locator("#pick-note").inner_text() == "Ranked by probe: largest information first."
         assert chosen(page) == {head_name(*head) for head in atlas.ranking("Retrieval", "probe")[:15]}
         page.locator("#clear").click()
         assert chosen(page) == set()

@@ -131,7 +131,7 @@ def test_tasks_without_a_map_of_the_method(look, partial):
         assert page.locator("#focus .none").inner_text() == "not measured by gate"
         assert page.locator("#pick-note").inner_text() == "Retrieval: not measured by gate."
         press(page, "Method", "probe")
-        assert page.locator("#pick-note").inner_text() == "Ranked by probe: largest importance first."
+        assert page.locator("#pick-note").inner_text() == "Ranked by probe: largest information first."
         assert page.locator("#pick-task option").count() == 7
 
 

@@ -10,7 +10,7 @@ from tests.views.terminal.printing import cells, printed, section
 
 
 def test_every_table_is_headed_by_what_was_asked_and_who_ranked_the_heads(full):
-    for method, rule in (("probe", "largest importance first"), ("gate", "largest facilitation first")):
+    for method, rule in (("probe", "largest information first"), ("gate", "largest facilitation first")):
         text = printed(evidence_tables(full, method))
         for test in full.run.tests:
             if test.applies_to(full.info(method)):

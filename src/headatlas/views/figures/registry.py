@@ -80,7 +80,7 @@ FIGURES: dict[str, FigureInfo] = {
         ),
         FigureInfo("importance", "the maps: every head of every task", f"{HERE}.importance:draw_importance", "maps"),
         FigureInfo(
-            "importance_probe", "the probe's maps in the form of the paper: information, not importance",
+            "importance_probe", "the probe's maps, in the form of the paper",
             f"{HERE}.importance:draw_importance", "method", made_by="probe",
         ),
         FigureInfo("profiles", "the maps by layer, and their centre of mass", f"{HERE}.profiles:draw_profiles", "maps"),

@@ -49,7 +49,7 @@ def _comparisons(outcome: Outcome) -> list[str]:
     """What was done against its controls: every difference with its interval, and p and q where it is ranked."""
     rows = [
         (plain(row.task), f"{plain(row.control)} less {plain(row.compared_with)}",
-         MISSING if pd.isna(row.factor) else f"{row.factor:g}", metric(row.metric).label, signed(row.value, DIGITS),
+         MISSING if pd.isna(row.factor) else f"{row.factor:g}", metric(row.metric).with_unit, signed(row.value, DIGITS),
          interval(row.low, row.high, DIGITS, sign=True), p_value(row.p_value), p_value(row.q_value))
         for row in outcome.differences.itertuples()
     ]  # fmt: skip

@@ -10,6 +10,7 @@ import pandas as pd
 from headatlas.atlas.declarations import Measure, MethodInfo
 from headatlas.stats import LEVEL
 from headatlas.views.known_heads import known_heads_line
+from headatlas.views.quantities import measure_of
 from headatlas.views.report.markdown import bullets, plain, table
 from headatlas.wording import decimal, head_list, head_name, interval, p_value, signed
 
@@ -42,7 +43,7 @@ def _meaning(info: MethodInfo) -> list[str]:
 
 def _in_numbers(atlas: Atlas, info: MethodInfo) -> list[str]:
     """Rank, value and what is known about its error; the range over seeds where there are several."""
-    measure = info.measure(info.primary)
+    measure = measure_of(atlas, info.name, info.primary)
     tables = {task: atlas.table(task, info.name) for task in atlas.tasks_of(info.name)}
     every = pd.concat(tables.values())
     seeds = atlas.scores.loc[atlas.scores["method"] == info.name, "seed"].nunique()

@@ -8,6 +8,7 @@ from rich.console import Group
 from rich.text import Text
 
 from headatlas.stats import LEVEL
+from headatlas.views.quantities import measure_of
 from headatlas.views.terminal.console import plain_table
 from headatlas.wording import decimal, head_name, interval, p_value, signed
 
@@ -33,7 +34,9 @@ def top_table(atlas: Atlas, task: str | None, k: int, method: str | None) -> Gro
     columns = ["rank", "head", measure.label]
     columns += ["95 % interval"] * has_interval + ["q", ""] * has_q + [f"range over {seeds} seeds"] * has_range
     mean = f", mean of {seeds} seeds" if has_range else ""
-    title = Text(f"{task}: strongest heads by {method} ({info.ranking}{mean})", style="italic")
+    unit = measure_of(atlas, method, measure.name, task).unit  # too long for the heading of a column
+    told = f"; {unit}" if unit != measure.unit else ""
+    title = Text(f"{task}: strongest heads by {method} ({info.ranking}{mean}{told})", style="italic")
     table = plain_table(columns, names=0)
     write = decimal if measure.zero_to_one else signed
     for row in rows.head(k).itertuples():

@@ -10,6 +10,7 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from headatlas.views.colours import UNMEASURED, VIRIDIS
+from headatlas.views.quantities import measure_of
 from headatlas.views.scale import map_scale
 from headatlas.wording import decimal
 
@@ -26,7 +27,7 @@ def print_maps(console: Console, atlas: Atlas, tasks: list[str], method: str | N
     if not console.is_terminal or console.color_system is None:
         return
     method = atlas.choose_method(method)
-    measure = atlas.info(method).measure(atlas.choose_measure(method))
+    measure = measure_of(atlas, method, atlas.choose_measure(method))
     grids = {task: np.abs(atlas.grid(task, method)) for task in tasks}
     scale = map_scale(measure, np.concatenate([grid.ravel() for grid in grids.values()]))
     console.print(Columns([heatmap(task, grid, scale.top) for task, grid in grids.items()], padding=(0, 2)))

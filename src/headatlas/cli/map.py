@@ -12,7 +12,7 @@ import typer
 from headatlas.cli.help import methods_list, settings_list, with_epilog
 from headatlas.cli.options import Baseline, Device, Json, Level, Metric, Quiet, TrustRemoteCode
 from headatlas.cli.settings import parse_settings
-from headatlas.errors import Interrupted
+from headatlas.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
@@ -70,6 +70,8 @@ def run(
     from headatlas.progress import Reporter
     from headatlas.workflows.map import map_heads
 
+    if exact is not None and exact != "all" and not exact.isdecimal():
+        raise UsageError(f"--exact {exact} was given; write a number of examples, or all.")
     command = shlex.join(["headatlas", *sys.argv[1:]])
     try:
         atlas = map_heads(

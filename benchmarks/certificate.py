@@ -1,4 +1,4 @@
-"""Do certified intervals cover? Exact effects of every head on all of `choose` are the truth, for three tasks.
+"""Do certified intervals cover? Exact effects of every head on all examples of a map are the truth, for three tasks.
 
 Groups of examples are drawn with replacement, as if the suite had been made again; each time the map is certified from
 its few exact effects, and its intervals are compared with the truth and with those of everything exact. An hour on two
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.clock import report, seconds
-from headatlas.methods.ablate import SPLIT, Ablate
+from headatlas.methods.ablate import Ablate
 from headatlas.methods.certify import certify_all, draw_examples
 from headatlas.methods.effects import attributed_effects, exact_effects, single_heads
 from headatlas.methods.rounds import (
@@ -49,11 +49,11 @@ def run(model: HeadModel) -> None:
     context = RunContext(model, splits, Runner(FOLDER, Reporter()), Encoder(model))
     settings = Ablate.presets["quick"]
     for task in TASKS:
-        quantity = plan_quantity(context, task, SPLIT)
+        quantity = plan_quantity(context, task)
         units = {task: single_heads(context.heads)}
         attributed = attributed_effects(f"Attribution, {task}", {task: quantity})[task]
         exact = exact_effects(f"Exact effects, {task}", {task: quantity}, units)[task]
-        _cover(task, attributed, exact, quantity.groups, settings["exact"], settings["thorough"])
+        _cover(task, attributed, exact, quantity.groups, settings["exact"], Ablate.thorough)
     _time(context, quantity)
 
 
@@ -103,12 +103,12 @@ def _time(context: RunContext, quantity: TaskQuantity) -> None:
     with tempfile.TemporaryDirectory() as folder:
         fresh = context.with_splits(context.splits)
         fresh.runner = Runner(Path(folder), Reporter(quiet=True))
-        alone = plan_quantity(fresh, quantity.task, SPLIT)
+        alone = plan_quantity(fresh, quantity.task)
         some = alone.only(range(0, len(alone.items), max(1, len(alone.items) // 8)))
         units = single_heads(context.heads)
         settings = Ablate.presets["quick"]
         spent = seconds(
-            lambda: measure_in_rounds("", {quantity.task: alone}, (units,), settings["exact"], settings["thorough"], 0)
+            lambda: measure_in_rounds("", {quantity.task: alone}, (units,), settings["exact"], Ablate.thorough, 0)
         )
         whole = seconds(lambda: measure_all("", {quantity.task: some}, units)) * len(alone.items) / len(some.items)
     report(f"{quantity.task}: time of everything exact over that of the map", whole / spent, "x", "at least 4")

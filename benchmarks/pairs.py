@@ -36,7 +36,7 @@ def run(model: HeadModel) -> None:
         context = RunContext(model, splits, Runner(Path(folder), Reporter()), Encoder(model))
         maps: dict[str, dict[str, Array]] = {}
         for baseline in ("twin", "pair"):
-            planned = {task: plan_quantity(context, task, "choose", "margin", baseline) for task in suite.tasks}
+            planned = {task: plan_quantity(context, task, ("choose",), "margin", baseline) for task in suite.tasks}
             effects = attributed_effects(f"Attribution, {baseline}", planned)
             maps[baseline] = {task: np.maximum(values.mean(0), 0) for task, values in effects.items()}
             for task, quantity in planned.items():

@@ -122,7 +122,7 @@ def ablated(model: ha.HeadModel, folder: Path) -> pd.DataFrame:
     tables = []
     for task, rows in golden.groupby("task"):
         heads = list(zip(rows["layer"], rows["head"], strict=True))
-        quantity = plan_quantity(context, task, "choose", **PLAIN)
+        quantity = plan_quantity(context, task, ("choose",), **PLAIN)
         effects = exact_effects("Ablation", {task: quantity}, {task: single_heads(heads)})[task]
         tables.append(rows.assign(value=effects.mean(0), p_value=np.nan))
     return pd.concat(tables)

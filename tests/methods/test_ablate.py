@@ -12,6 +12,7 @@ from headatlas.planted import PLANTED
 from headatlas.run.baselines import Baselines
 from headatlas.run.quantity import plan_quantity
 from headatlas.stats import summarise
+from headatlas.suites.suite import MAPPED
 from tests import tiny
 from tests.run.contexts import run_context
 from tests.run.test_interventions import plain_ablation
@@ -34,17 +35,17 @@ def test_a_dead_head_has_no_effect(tmp_path):
             assert abs(head_map.summary.mean[head_map.heads.index((1, 1))]) > 1e-4
 
 
-def test_everything_exact_is_the_plain_ablation_of_choose_with_means_of_fit(tmp_path):
+def test_everything_exact_is_the_plain_ablation_of_fit_and_choose_with_means_of_fit(tmp_path):
     context = run_context(tmp_path)
     head_map = maps_of(Ablate(**PLAIN), context)["Colours"]
     means = Baselines("mean", context)  # of `fit`, see the tests of baselines
-    batches = context.batches("Colours", "choose")
+    batches = [batch for split in MAPPED for batch in context.batches("Colours", split)]
     expected = np.concatenate(
         [plain_ablation(context.model, b, context.heads, means.for_batch("Colours", b)) for b in batches]
     )
-    assert len(expected) == len(context.examples("Colours", "choose"))
+    assert len(expected) == sum(len(context.examples("Colours", split)) for split in MAPPED)
     np.testing.assert_allclose(head_map.summary.mean, expected.mean(0), atol=1e-6)
-    assert head_map.summary.groups == len(set(context.groups("Colours", "choose")))
+    assert head_map.summary.groups == len({group for split in MAPPED for group in context.groups("Colours", split)})
 
 
 def test_every_head_has_an_interval_from_exact_measurements(tmp_path):
@@ -55,7 +56,7 @@ def test_every_head_has_an_interval_from_exact_measurements(tmp_path):
         assert np.isfinite(head_map.summary.low).all() and np.isfinite(head_map.summary.p_value).all()
     numbers = {(entry.metric, entry.task): entry.value for entry in measured.diagnostics}
     for task in context.tasks:
-        assert numbers["examples attributed", task] == len(context.examples(task, "choose"))
+        assert numbers["examples attributed", task] == sum(len(context.examples(task, split)) for split in MAPPED)
         assert 2 <= numbers["examples exact", task] <= 6
         assert numbers["heads exact on all", task] == 1, "a tenth of twelve heads"
         assert 0 <= numbers["half overlap", task] <= 1
@@ -65,7 +66,7 @@ def test_every_head_has_an_interval_from_exact_measurements(tmp_path):
 
 def test_the_certified_map_agrees_with_everything_exact_within_its_intervals(tmp_path):
     context = run_context(tmp_path, suite=twin_suite(96))
-    quantity = plan_quantity(context, "Colours", "choose")
+    quantity = plan_quantity(context, "Colours")
     truth = exact_effects("", {"Colours": quantity}, {"Colours": single_heads(context.heads)})["Colours"].mean(0)
     inside = []
     for seed in range(12):
@@ -120,7 +121,7 @@ def test_one_task_has_no_others_to_compare_with(tmp_path):
 def test_heads_that_share_keys_and_values_are_also_replaced_together(tmp_path):
     context = run_context(tmp_path, suite=twin_suite(36))  # two heads to a group
     head_map = maps_of(Ablate(exact=ALL), context, "kv_needed")["Colours"]
-    quantity = plan_quantity(context, "Colours", "choose")
+    quantity = plan_quantity(context, "Colours")
     model, effects = context.model, []
     for batch in quantity.batches(512):
         replaced = quantity.replacement(batch)
@@ -139,7 +140,7 @@ def test_heads_that_share_keys_and_values_are_also_replaced_together(tmp_path):
 def test_enough_is_what_the_twin_gains_with_the_head_of_the_prompt(tmp_path):
     context = run_context(tmp_path, suite=twin_suite(72))
     everything = maps_of(Ablate(exact=ALL), context, "enough")["Colours"].summary
-    mirrored = plan_quantity(context, "Colours", "choose").mirrored()
+    mirrored = plan_quantity(context, "Colours").mirrored()
     effects = exact_effects("", {"Colours": mirrored}, {"Colours": single_heads(context.heads)})["Colours"]
     np.testing.assert_allclose(everything.mean, -effects.mean(0), atol=1e-9)
     assert (everything.low <= everything.mean).all() and (everything.mean <= everything.high).all()
@@ -161,7 +162,7 @@ def test_settings_that_mean_nothing_are_refused():
 
 def test_the_plain_summary_is_that_of_the_effects(tmp_path):
     context = run_context(tmp_path)
-    quantity = plan_quantity(context, "Colours", "choose", "logprob", "zero")
+    quantity = plan_quantity(context, "Colours", "logprob", "zero")
     effects = exact_effects("", {"Colours": quantity}, {"Colours": single_heads(context.heads)})["Colours"]
     summary = maps_of(Ablate(metric="logprob", baseline="zero", exact=ALL), context)["Colours"].summary
     expected = summarise(effects, quantity.groups)

@@ -50,7 +50,7 @@ def test_a_module_without_a_cache_shares_no_positions(tmp_path):
     model = knows_no_past(tiny.model("llama"))
     assert model.sharing == Sharing(layers=True, prefix=False)
     context = run_context(tmp_path, model, twin_suite())
-    effects = exact_effects("", {"Colours": plan_quantity(context, "Colours", "choose")}, {"Colours": [(1, (2,))]})
+    effects = exact_effects("", {"Colours": plan_quantity(context, "Colours", ("choose",))}, {"Colours": [(1, (2,))]})
     assert abs(effects["Colours"]).max() > 1e-3, "whole forwards are run"
 
 

@@ -70,7 +70,7 @@ def parts(item):
 @pytest.mark.parametrize("kind", ["llama-grouped", "gpt2", "bloom", "gemma2"])
 def test_the_effect_is_what_the_margin_loses_with_the_head_of_the_twin(tmp_path, kind):
     """Also for answers of several tokens and for twins of another length, whether or not forwards share positions."""
-    quantity = plan_quantity(context(tmp_path, twin_suite(longer=4), kind), "Colours", "choose")
+    quantity = plan_quantity(context(tmp_path, twin_suite(longer=4), kind), "Colours", ("choose",))
     assert (quantity.metric, quantity.baseline, quantity.left_out) == ("margin", "twin", 0)
     model, heads = quantity.context.model, [(0, 1), (1, 3), (2, 0)]
     assert any(len(item.twin) != len(item.aligned) for item in quantity.items)
@@ -92,7 +92,7 @@ def test_the_effect_is_what_the_margin_loses_with_the_head_of_the_twin(tmp_path,
 
 
 def test_where_heads_are_faint_attribution_is_the_effect(tmp_path):
-    quantity = plan_quantity(context(tmp_path), "Colours", "choose")
+    quantity = plan_quantity(context(tmp_path), "Colours", ("choose",))
     model = quantity.context.model
     with torch.no_grad():
         for projection in model.out_projections:
@@ -109,7 +109,7 @@ def test_where_heads_are_faint_attribution_is_the_effect(tmp_path):
 @pytest.mark.parametrize("kind", ["llama-grouped", "gpt2", "bloom", "gemma2", "falcon"])
 def test_attribution_is_the_same_after_a_shared_prefix(tmp_path, kind):
     """Before the twin differs nothing is replaced, so that part need not be differentiated."""
-    quantity = plan_quantity(context(tmp_path, twin_suite(longer=4), kind), "Colours", "choose")
+    quantity = plan_quantity(context(tmp_path, twin_suite(longer=4), kind), "Colours", ("choose",))
     model, seen, largest = quantity.context.model, 0, 0.0
     for batch in quantity.batches(60):
         whole = quantity.replacement(batch)
@@ -124,7 +124,7 @@ def test_attribution_is_the_same_after_a_shared_prefix(tmp_path, kind):
 
 
 def test_the_mirror_is_the_same_contrast_on_the_prompt_of_the_twin(tmp_path):
-    quantity = plan_quantity(context(tmp_path), "Colours", "choose")
+    quantity = plan_quantity(context(tmp_path), "Colours", ("choose",))
     mirrored = quantity.mirrored()
     for item, mirror in zip(quantity.items, mirrored.items, strict=True):
         prompt, answer, foil = parts(item)
@@ -135,19 +135,19 @@ def test_the_mirror_is_the_same_contrast_on_the_prompt_of_the_twin(tmp_path):
 def test_the_baseline_follows_from_what_the_examples_have(tmp_path):
     kinds = {}
     for missing in (0, 1, 12):
-        quantity = plan_quantity(context(tmp_path, twin_suite(missing=missing)), "Colours", "fit")
+        quantity = plan_quantity(context(tmp_path, twin_suite(missing=missing)), "Colours", ("fit",))
         kinds[missing] = quantity.baseline
     assert kinds[0] == "twin"
     assert kinds[12] in ("pair", "mean"), "a third has no twin"
-    assert plan_quantity(context(tmp_path, tiny.suite()), "Colours", "fit").metric == "margin"
+    assert plan_quantity(context(tmp_path, tiny.suite()), "Colours", ("fit",)).metric == "margin"
     bare = Suite("bare", tuple(e.model_copy(update={"distractors": ()}) for e in tiny.suite().examples))
-    alone = plan_quantity(context(tmp_path, bare), "Colours", "fit", baseline="mean")
+    alone = plan_quantity(context(tmp_path, bare), "Colours", ("fit",), baseline="mean")
     assert alone.metric == "logprob"
 
 
 def test_without_twins_the_margin_is_over_all_distractors_together(tmp_path):
     job = context(tmp_path, tiny.suite())
-    quantity = plan_quantity(job, "Colours", "choose", baseline="zero")
+    quantity = plan_quantity(job, "Colours", ("choose",), baseline="zero")
     batch = quantity.batches(512)[0]
     with torch.no_grad():
         logprobs, _ = batch.score(job.model)
@@ -171,25 +171,25 @@ def nested_suite(count: int = 36, nested: int = 1) -> Suite:
 def test_a_twin_whose_answer_begins_with_the_answer_is_left_out_of_margins(tmp_path):
     job = context(tmp_path, nested_suite(nested=36))
     with pytest.raises(HeadAtlasError, match="Only 0 of"):
-        plan_quantity(job, "Colours", "fit", baseline="twin")
-    assert plan_quantity(job, "Colours", "fit", "logprob", "twin").left_out == 0, "no answer is compared"
+        plan_quantity(job, "Colours", ("fit",), baseline="twin")
+    assert plan_quantity(job, "Colours", ("fit",), "logprob", "twin").left_out == 0, "no answer is compared"
     some = context(tmp_path, nested_suite(nested=2))
-    left_out = {split: plan_quantity(some, "Colours", split, baseline="twin").left_out for split in some.splits}
+    left_out = {split: plan_quantity(some, "Colours", (split,), baseline="twin").left_out for split in some.splits}
     assert sum(left_out.values()) == 2
 
 
 def test_what_cannot_be_compared_is_refused(tmp_path):
     bare = Suite("bare", tuple(e.model_copy(update={"distractors": ()}) for e in tiny.suite().examples))
     with pytest.raises(HeadAtlasError, match="margin of 'Colours' was asked for, but example .* has no distractors"):
-        plan_quantity(context(tmp_path, bare), "Colours", "fit", "margin", "mean")
+        plan_quantity(context(tmp_path, bare), "Colours", ("fit",), "margin", "mean")
     with pytest.raises(HeadAtlasError, match="Only 0 of .* can be aligned, too few for `baseline` 'twin'"):
-        plan_quantity(context(tmp_path, tiny.suite()), "Colours", "fit", baseline="twin")
+        plan_quantity(context(tmp_path, tiny.suite()), "Colours", ("fit",), baseline="twin")
     with pytest.raises(HeadAtlasError, match="Only a twin can gain from a head"):
-        plan_quantity(context(tmp_path, tiny.suite()), "Colours", "fit", baseline="mean").mirrored()
+        plan_quantity(context(tmp_path, tiny.suite()), "Colours", ("fit",), baseline="mean").mirrored()
 
 
 def test_padding_and_the_rest_of_the_batch_do_not_change_an_effect(tmp_path):
-    quantity = plan_quantity(context(tmp_path), "Colours", "choose")
+    quantity = plan_quantity(context(tmp_path), "Colours", ("choose",))
     units = [(1, (2,))]
     together = {}
     for batch in quantity.batches(512):

@@ -48,7 +48,7 @@ def test_the_run_says_how_it_was_made(tiny_atlas):
 
 def test_the_run_says_which_metric_and_baseline_were_used(tiny_atlas):
     """The settings say null, which leaves the choice to what the examples of a task have."""
-    used = plan_quantity(run_context(tiny_atlas.path / "cells"), "Colours", "choose")
+    used = plan_quantity(run_context(tiny_atlas.path / "cells"), "Colours")
     assert tiny_atlas.run.quantities == {
         method: dict.fromkeys(("Colours", "Numbers"), Quantity(metric=used.metric, baseline=used.baseline))
         for method in ("attribute", "ablate")

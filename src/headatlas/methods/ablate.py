@@ -1,7 +1,7 @@
 """Ablation: the certified causal effect of every head, and what each head is specifically for.
 
-Attribution estimates the effect on all examples of `choose`; some of them are measured exactly, for every head, and
-correct the estimate without bias.
+Attribution estimates the effect on all examples that are not held out; some of them are measured exactly, for every
+head, and correct the estimate without bias.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from headatlas.methods.rounds import Measurements, measure_all, measure_in_round
 from headatlas.methods.specific import shares, specific
 from headatlas.run.settings import TWIN_BASELINES, check_baseline, check_metric
 from headatlas.stats import Array, overlap, rank_correlation
+from headatlas.suites.suite import MAPPED
 
 if TYPE_CHECKING:
     from headatlas.run.context import RunContext
     from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
 
-SPLIT = "choose"
 TOP = 16  # heads whose return from the other half of the examples is counted
 FEWEST_EXACT = 4  # turns; with fewer no error can be estimated
 ALL: Literal["all"] = "all"  # of `exact`: every example is measured
@@ -42,9 +42,9 @@ class Ablate(Method):
     `metric` is the margin of the answer over the foil, or the log-probability of the answer; `baseline` is the head's z
     on the twin's prompt, on a lent twin (pair), its mean, zero or that of another example. By default both follow from
     what the examples of a task have. `exact` examples are drawn to be measured exactly for every head, in proportion to
-    the size of their attributions, and 2.5 times as many for the third of the heads that may matter most; a share
-    `thorough` of the heads, the strongest, is measured on every example. "all" measures everything. `enough` also asks
-    what the twin gains with the head of the prompt.
+    the size of their attributions, and four times as many for the fifth of the heads that may matter most; of a share
+    `thorough` of the heads, the strongest, those are measured on every example whose effects attribution does not
+    predict. "all" measures everything. `enough` also asks what the twin gains with the head of the prompt.
 
     `share` is the effect over the sum of the task's positive effects; `specific` the share less the mean share of the
     same head over the other tasks.
@@ -76,18 +76,18 @@ class Ablate(Method):
         ),
         primary="needed",
         priority=4,
-        evidence_from="exact effects on choose examples",
+        evidence_from="exact effects on fit and choose examples",
         figures=("atlas",),
     )
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "quick": {"exact": 6, "thorough": 0.1, "enough": False},
-        "standard": {"exact": 12, "thorough": 0.25},
+        "quick": {"exact": 6, "enough": False},
+        "standard": {"exact": 12, "thorough": 0.2},
         "paper": {"exact": ALL},
     }
     metric: str | None = None
     baseline: str | None = None
     exact: int | Literal["all"] = 8
-    thorough: float = 0.1
+    thorough: float = 0.15
     enough: bool = True
     seed: int = 0
 
@@ -103,10 +103,10 @@ class Ablate(Method):
             raise UsageError(f"thorough = {self.thorough} was asked for; give a share of the heads, from 0 to 1.")
 
     def check_examples(self, context: RunContext) -> None:
-        plan_tasks(context, SPLIT, self.metric, self.baseline, self.seed)
+        plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
 
     def measure(self, context: RunContext) -> Measured:
-        quantities = plan_tasks(context, SPLIT, self.metric, self.baseline, self.seed)
+        quantities = plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
         say_left_out(self.info.name, quantities)
         heads, groups = single_heads(context.heads), kv_groups(context.model)
         measured = self._measured(quantities, (heads, groups))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from headatlas.run.context import RunContext
     from headatlas.run.quantity import TaskQuantity
 
-SPLIT = "fit"
+SPLITS = ("fit",)
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,10 @@ class Attribute(Method):
         check_baseline(self.baseline)
 
     def check_examples(self, context: RunContext) -> None:
-        plan_tasks(context, SPLIT, self.metric, self.baseline)
+        plan_tasks(context, SPLITS, self.metric, self.baseline)
 
     def measure(self, context: RunContext) -> Measured:
-        quantities = plan_tasks(context, SPLIT, self.metric, self.baseline)
+        quantities = plan_tasks(context, SPLITS, self.metric, self.baseline)
         say_left_out(self.info.name, quantities)
         effects = attributed_effects("Attribution", quantities)
         maps = self._maps("needed", quantities, effects)
@@ -85,12 +85,12 @@ class Attribute(Method):
 
 
 def plan_tasks(
-    context: RunContext, split: str, metric: str | None, baseline: str | None, seed: int = 0
+    context: RunContext, splits: Sequence[str], metric: str | None, baseline: str | None, seed: int = 0
 ) -> dict[str, TaskQuantity]:
     """What is measured of every task; refused where that cannot be."""
     from headatlas.run.quantity import plan_quantity
 
-    return {task: plan_quantity(context, task, split, metric, baseline, seed) for task in context.tasks}
+    return {task: plan_quantity(context, task, splits, metric, baseline, seed) for task in context.tasks}
 
 
 def say_left_out(method: str, quantities: Mapping[str, TaskQuantity]) -> None:

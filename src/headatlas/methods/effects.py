@@ -42,7 +42,9 @@ def attributed_effects(title: str, quantities: Quantities) -> dict[str, Array]:
         cost = batch.size * prefix + 3 * rest.ids.numel()
         return quantity.context.cell(ATTRIBUTION, compute, cost, batch=batch.key, **quantity.inputs(batch))
 
-    return _by_task(title, quantities, lambda quantity: quantity.batches(ATTRIBUTED_TOKENS, OVERHEAD), cell)
+    return _by_task(
+        title, quantities, lambda quantity: quantity.batches(ATTRIBUTED_TOKENS, OVERHEAD, by_split=True), cell
+    )
 
 
 def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]) -> dict[str, Array]:

@@ -1,4 +1,4 @@
-"""Exact measurements in rounds: few examples for every head, more for those that may matter, all for the strongest.
+"""Exact measurements in rounds: few examples for every head, more for those that may matter, all where need be.
 
 How many examples a head is measured on follows from its attributions and from what earlier rounds measured. That does
 not touch the mean of what is measured; heads that are measured on all examples need no correction at all.
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
 
-SECOND_SHARE, SECOND_TURNS = 1 / 3, 2.5  # of the units, and times the turns of the first round
+SECOND_SHARE, SECOND_TURNS = 1 / 5, 4  # of the units, and times the turns of the first round
+PREDICTED = 0.05  # of the variance: where attribution leaves no more, not every example has to be measured
 HALVINGS = 20
 Indices = NDArray[np.int64]
 # From whose effects, by task the examples and the units to measure, to effects [example, unit].
@@ -125,7 +126,7 @@ def measure_in_rounds(
 
 def more_turns(turns: int) -> int:
     """Turns of the second round."""
-    return round(SECOND_TURNS * turns)
+    return SECOND_TURNS * turns
 
 
 def nothing_measured(attributed: Array, groups: Sequence[str], draw: Draw) -> Measurements:
@@ -136,14 +137,17 @@ def nothing_measured(attributed: Array, groups: Sequence[str], draw: Draw) -> Me
 def run_rounds(
     state: Mapping[str, Measurements], sizes: Sequence[int], turns: int, thorough: float, measure: Measure
 ) -> dict[str, Measurements]:
-    """Round 1 measures every unit on `turns` drawn examples, round 2 the third of each kind with the farthest intervals
-    on more, and round 3 a share `thorough` of each kind on all examples. `sizes` are the numbers of units of each kind.
+    """Round 1 measures every unit on `turns` drawn examples, round 2 the fifth of each kind with the farthest intervals
+    on more. Round 3 measures on all examples what attribution predicts badly among the share `thorough` of each kind
+    with the farthest intervals. `sizes` are the numbers of units of each kind.
     """
-    rounds = [("every head", 1.0, turns), ("a third of the heads", SECOND_SHARE, more_turns(turns))]
-    rounds += [("strongest heads", thorough, EVERY)] if thorough else []
+    rounds = [("every head", 1.0, turns), ("a fifth of the heads", SECOND_SHARE, more_turns(turns))]
+    rounds += [("heads that attribution predicts badly", thorough, EVERY)] if thorough else []
     current = dict(state)
     for whose, share, wanted_turns in rounds:
         chosen = {task: _farthest(measured, share, sizes) for task, measured in current.items()}
+        if wanted_turns == EVERY:
+            chosen = {task: _badly_predicted(current[task], units) for task, units in chosen.items()}
         missing = {}
         for task, measured in current.items():
             every = np.arange(len(measured.exact))
@@ -172,6 +176,11 @@ def _farthest(measured: Measurements, share: float, sizes: Sequence[int]) -> Ind
             reach = np.maximum(np.abs(summary.low), np.abs(summary.high))
             chosen.append(np.sort(numbers[np.argsort(-reach, kind="stable")[: max(1, round(share * size))]]))
     return np.concatenate(chosen)
+
+
+def _badly_predicted(measured: Measurements, units: Indices) -> Indices:
+    """Those of the units of whose variance attribution leaves too much."""
+    return units[measured.certified(units.tolist()).variance_left > PREDICTED]
 
 
 def _joined(parts: Sequence[Certified], order: NDArray[np.int64]) -> Certified:

@@ -21,6 +21,7 @@ from headatlas.run.nesting import are_nested
 from headatlas.run.settings import TWIN_BASELINES
 from headatlas.run.twins import Twin, lent_twins, twins
 from headatlas.suites.example import Example
+from headatlas.suites.suite import MAPPED, SPLITS
 
 ENOUGH_TWINS = {"twin": 0.9, "pair": 0.6}  # share of a task's examples from which on a baseline is its default
 
@@ -35,10 +36,11 @@ class Replacement:
 
 @dataclass(frozen=True)
 class Item:
-    """One example as it is measured: its options (the answer first), and the tokens of its twin's prompt with the
-    position of the twin that corresponds to each of its own."""
+    """One example as it is measured: its split, its options (the answer first), and the tokens of its twin's prompt
+    with the position of the twin that corresponds to each of its own."""
 
     example: Example
+    split: str
     options: tuple[Option, ...]
     twin: tuple[int, ...] = ()
     aligned: tuple[int, ...] = ()
@@ -51,7 +53,7 @@ class Item:
 
 @dataclass(frozen=True)
 class TaskQuantity:
-    """The examples of one task and split with what is measured of them.
+    """The examples of one task with what is measured of them.
 
     `metric` is "margin" (log p of the answer less that of the foil) or "logprob". `baseline` is what replaces a head:
     with "twin" and "pair" its z on the twin's prompt, position by position. `left_out` counts the examples that have no
@@ -60,7 +62,6 @@ class TaskQuantity:
 
     context: RunContext
     task: str
-    split: str
     metric: str
     baseline: str
     items: tuple[Item, ...]
@@ -75,12 +76,20 @@ class TaskQuantity:
     def record(self) -> Quantity:
         return Quantity(metric=self.metric, baseline=self.baseline)
 
-    def batches(self, tokens: int, overhead: int = 0) -> list[Batch]:
+    def batches(self, tokens: int, overhead: int = 0, by_split: bool = False) -> list[Batch]:
         """Examples whose twins begin to differ at about the same position together, because only what follows is run
         again and again. `tokens` is the size of a batch after that, `overhead` how many tokens of padding cost as much
-        as another batch; members index `items`."""
-        prefixes = [item.prefix for item in self.items]
-        return make_batches([item.options for item in self.items], tokens, prefixes, overhead)
+        as another batch; members index `items`. With `by_split` no batch has examples of two splits, so that its cell
+        serves maps of one split too."""
+        parts = [[*range(len(self.items))]]
+        if by_split:
+            parts = [[i for i in parts[0] if self.items[i].split == split] for split in SPLITS]
+        batches = []
+        for part in parts:
+            items = [self.items[i] for i in part]
+            made = make_batches([item.options for item in items], tokens, [item.prefix for item in items], overhead)
+            batches += [replace(batch, members=tuple(part[i] for i in batch.members)) for batch in made]
+        return batches
 
     def prefix(self, batch: Batch) -> int:
         """Positions at the beginning of a batch that no replacement changes."""
@@ -146,61 +155,71 @@ class TaskQuantity:
             prompt = item.options[0].tokens[:start]
             back = align(item.twin, prompt)
             if back is not None:
-                items.append(Item(item.example, options, tuple(prompt), tuple(back)))
+                items.append(Item(item.example, item.split, options, tuple(prompt), tuple(back)))
         return replace(self, items=tuple(items))
 
 
 def plan_quantity(
-    context: RunContext, task: str, split: str, metric: str | None = None, baseline: str | None = None, seed: int = 0
+    context: RunContext,
+    task: str,
+    splits: Sequence[str] = MAPPED,
+    metric: str | None = None,
+    baseline: str | None = None,
+    seed: int = 0,
 ) -> TaskQuantity:
-    """What is measured of a task: as asked for, or the default for what its examples have.
+    """What is measured of a task in some splits: as asked for, or the default for what its examples have.
 
     The twin is the baseline where at least 90 % of the examples have one that can be aligned; another example is lent
     as a twin where that works for 60 %; the mean otherwise. The metric is a margin where there is anything to compare
     with.
     """
-    examples = context.examples(task, split)
+    count = sum(len(context.examples(task, split)) for split in splits)
     for kind in (baseline,) if baseline else ("twin", "pair", "mean"):
         if kind not in TWIN_BASELINES:
-            return _plain(context, task, split, metric, kind, seed)
-        items = paired_items(context, task, split, kind, metric, seed)
-        if baseline is None and len(items) < ENOUGH_TWINS[kind] * len(examples):
+            return _plain(context, task, splits, metric, kind, seed)
+        items = paired_items(context, task, splits, kind, metric, seed)
+        if baseline is None and len(items) < ENOUGH_TWINS[kind] * count:
             continue
         if len({item.example.group for item in items}) < 2:
             raise HeadAtlasError(
-                f"Only {len(items)} of {len(examples)} examples of {task!r} in its {split!r} split have a twin that "
-                f"can be aligned, too few for `baseline` {kind!r}. Give more twins, or use another `baseline`."
+                f"Only {len(items)} of {count} examples of {task!r} outside its held-out split have a twin that can "
+                f"be aligned, too few for `baseline` {kind!r}. Give more twins, or use another `baseline`."
             )
-        left_out = len(examples) - len(items)
-        return TaskQuantity(context, task, split, metric or "margin", kind, tuple(items), left_out, seed)
+        left_out = count - len(items)
+        return TaskQuantity(context, task, metric or "margin", kind, tuple(items), left_out, seed)
     raise AssertionError("the mean needs no twin")
 
 
 def paired_items(
-    context: RunContext, task: str, split: str, kind: str, metric: str | None = None, seed: int = 0
+    context: RunContext, task: str, splits: Sequence[str], kind: str, metric: str | None = None, seed: int = 0
 ) -> list[Item]:
-    """The examples that can be measured with a twin: their own ("twin"), or a lent one ("pair")."""
-    examples = context.examples(task, split)
-    given = twins(examples) if kind == "twin" else lent_twins(examples, context.encoder, seed)
-    return [item for example in examples if (item := _paired(context, example, given.get(example.id), metric))]
+    """The examples that can be measured with a twin: their own ("twin"), or one lent from the same splits ("pair")."""
+    split_of = {example: split for split in splits for example in context.examples(task, split)}
+    given = twins([*split_of]) if kind == "twin" else lent_twins([*split_of], context.encoder, seed)
+    items = (_paired(context, example, split, given.get(example.id), metric) for example, split in split_of.items())
+    return [item for item in items if item is not None]
 
 
-def _plain(context: RunContext, task: str, split: str, metric: str | None, baseline: str, seed: int) -> TaskQuantity:
+def _plain(
+    context: RunContext, task: str, splits: Sequence[str], metric: str | None, baseline: str, seed: int
+) -> TaskQuantity:
     """The answer against its distractors, or alone."""
-    examples = context.examples(task, split)
+    split_of = {example: split for split in splits for example in context.examples(task, split)}
     if metric is None:
-        metric = "margin" if all(example.distractors for example in examples) else "logprob"
-    if metric == "margin" and (bare := [example.id for example in examples if not example.distractors]):
+        metric = "margin" if all(example.distractors for example in split_of) else "logprob"
+    if metric == "margin" and (bare := [example.id for example in split_of if not example.distractors]):
         raise HeadAtlasError(
             f"The margin of {task!r} was asked for, but example {bare[0]!r} has no distractors to compare with. Give "
             "distractors or twins, or use `metric` 'logprob'."
         )
     scored = slice(None) if metric == "margin" else slice(1)
-    items = tuple(Item(example, tuple(context.encoder.encode(example)[scored])) for example in examples)
-    return TaskQuantity(context, task, split, metric, baseline, items, 0, seed)
+    items = tuple(
+        Item(example, split, tuple(context.encoder.encode(example)[scored])) for example, split in split_of.items()
+    )
+    return TaskQuantity(context, task, metric, baseline, items, 0, seed)
 
 
-def _paired(context: RunContext, example: Example, twin: Twin | None, metric: str | None) -> Item | None:
+def _paired(context: RunContext, example: Example, split: str, twin: Twin | None, metric: str | None) -> Item | None:
     """An example with its twin; None where it has none, the two cannot be aligned, or their margin means nothing."""
     if twin is None:
         return None
@@ -213,4 +232,4 @@ def _paired(context: RunContext, example: Example, twin: Twin | None, metric: st
     aligned = align(prompt, other)
     if aligned is None or prompt == other:
         return None
-    return Item(example, tuple(options if metric != "logprob" else options[:1]), tuple(other), tuple(aligned))
+    return Item(example, split, tuple(options if metric != "logprob" else options[:1]), tuple(other), tuple(aligned))

@@ -11,9 +11,7 @@ from headatlas.run.context import RunContext
 from headatlas.run.nesting import are_nested
 from headatlas.run.quantity import ENOUGH_TWINS, paired_items, plan_quantity
 from headatlas.suites.audit.audit import Check
-from headatlas.suites.suite import SPLITS
-
-MAPPED = ("fit", "choose")  # splits that maps are made from
+from headatlas.suites.suite import HELD_OUT, MAPPED, SPLITS
 
 
 @dataclass(frozen=True)
@@ -64,19 +62,17 @@ def readiness(context: RunContext) -> list[Readiness]:
 
 def _of_task(context: RunContext, task: str) -> Readiness:
     examples = [example for split in SPLITS for example in context.examples(task, split)]
-    planned = [plan_quantity(context, task, split) for split in MAPPED]
-    counts = {kind: sum(len(paired_items(context, task, split, kind)) for split in SPLITS) for kind in ENOUGH_TWINS}
+    planned = plan_quantity(context, task)
+    counts = {
+        kind: sum(len(paired_items(context, task, splits, kind)) for splits in (MAPPED, HELD_OUT))
+        for kind in ENOUGH_TWINS
+    }
     return Readiness(
         task=task,
         examples=len(examples),
         aligned=counts["twin"],
         lent=counts["pair"],
         nested=sum(are_nested(context.encoder.encode(example)) for example in examples),
-        baseline=_joined(plan.baseline for plan in planned),
-        metric=_joined(plan.metric for plan in planned),
+        baseline=planned.baseline,
+        metric=planned.metric,
     )
-
-
-def _joined(names: Iterator[str]) -> str:
-    """One name, or those of both splits where they differ."""
-    return " / ".join(dict.fromkeys(names))

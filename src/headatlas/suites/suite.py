@@ -16,6 +16,7 @@ from headatlas.suites.example import Example
 # nominated, `evaluate` never chooses or measures a head: it is left to test a finished map.
 SHARES = {"fit": 0.4, "choose": 0.3, "evaluate": 0.3}
 SPLITS = tuple(SHARES)
+MAPPED, HELD_OUT = ("fit", "choose"), ("evaluate",)  # what maps are made from, and what tests them
 
 
 def rank(seed: int, text: str) -> str:

@@ -27,7 +27,7 @@ from headatlas.stats import Array
 from headatlas.suites import load_suite
 from headatlas.suites.example import Example
 from headatlas.suites.neutral.generate import TASK as NEUTRAL
-from headatlas.suites.suite import SPLITS, Suite, rank
+from headatlas.suites.suite import MAPPED, SPLITS, Suite, rank
 
 
 def suite_of(atlas: Atlas, suite: Suite | None) -> Suite:
@@ -150,7 +150,7 @@ def prepare_trial(
 def _quantity(atlas: Atlas, method: str, context: RunContext, task: str) -> TaskQuantity:
     """What the map of a task was made from; for a method that does not choose it, what others would choose."""
     how = atlas.run.settings.methods.get(method, {})
-    return plan_quantity(context, task, "choose", how.get("metric"), how.get("baseline"), how.get("seed", 0))
+    return plan_quantity(context, task, MAPPED, how.get("metric"), how.get("baseline"), how.get("seed", 0))
 
 
 def _needed_in_all(measures: Mapping[str, Array]) -> float:

@@ -26,7 +26,7 @@ class Preset:
 
 PRESETS = {
     "quick": Preset(
-        {"fit": 48, "choose": 90, "evaluate": 32},
+        {"fit": 48, "choose": 48, "evaluate": 32},
         TestSettings(
             ks=(16,), k=16, draws=60, few_draws=5, sizes=(16, 64), examples=8, chains=4, strengths=(1.0, 5.0),
             scales=(0.5, 2.0), elbow=False,

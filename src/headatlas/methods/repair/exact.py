@@ -46,7 +46,7 @@ class PairEffects:
 
 def measure_pairs(repair: Repair, context: RunContext, task: str, pairs: Pairs) -> PairEffects:
     """Measured on `choose`, exactly."""
-    quantity = some(plan_quantity(context, task, "choose", repair.metric, repair.baseline), repair.measured)
+    quantity = some(plan_quantity(context, task, ("choose",), repair.metric, repair.baseline), repair.measured)
     singles = list(dict.fromkeys((*pairs.leaders, *pairs.candidates)))
     sets = [frozenset({head}) for head in singles]
     sets += [frozenset({head, leader}) for head, leader in pairs.candidates.items()]

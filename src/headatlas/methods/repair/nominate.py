@@ -36,7 +36,7 @@ class Pairs:
 
 def nominate_pairs(repair: Repair, context: RunContext, task: str) -> Pairs:
     """Nominated on `fit`, by gradients: cheap, and nothing is claimed from them."""
-    quantity = some(plan_quantity(context, task, "fit", repair.metric, repair.baseline), repair.nominate)
+    quantity = some(plan_quantity(context, task, ("fit",), repair.metric, repair.baseline), repair.nominate)
     intact = _gradients(quantity, None)
     strongest = np.argsort(-intact, kind="stable")[: repair.leaders]
     leaders = [i for i in strongest if intact[i] > 0 and intact[i] >= STRONG * intact[strongest[0]]]

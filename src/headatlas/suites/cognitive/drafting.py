@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headatlas.errors import HeadAtlasError, UsageError
+from headatlas.stats import Array
 from headatlas.suites.example import Example, Twin
 
 
@@ -102,7 +103,8 @@ LEAD_INS = (
 )
 
 MOST_FREQUENT = 0.07  # of the examples of a task may share one answer
-TRIES = 12  # drafts to choose from for each example
+TRIES = 24  # drafts to choose from for each example
+MOST_OWED = 30.0  # characters, or their worth, that one example makes good for earlier ones
 PATIENCE = 400  # failures in a row before the supply counts as used up
 
 
@@ -119,13 +121,16 @@ def fill(task: str, makers: Sequence[Maker], seed: int, n: int, level: int) -> l
     slug = task.lower().replace(" ", "-")
     cap = max(2, int(MOST_FREQUENT * n))
     answers: Counter[str] = Counter()
+    groups: Counter[str] = Counter()
     prompts: set[str] = set()
     examples: list[Example] = []
+    owed = np.zeros(3)  # characters, words and pieces by which earlier examples were too short
     slot = misses = 0
     while len(examples) < n:
-        length = rng.gauss(*LENGTHS[level])
+        wanted = rng.gauss(*LENGTHS[level]) / _WORTH[level]
         drafts = [makers[slot % len(makers)](rng, level) for _ in range(TRIES)]
-        best = _nearest(drafts, length, level, prompts, answers, cap)
+        free = [draft for draft in drafts if draft.prompt not in prompts and answers[draft.answer] < cap]
+        best = _nearest(_rarest(free, groups), wanted + owed, _WORTH[level])
         slot += 1
         if best is None:
             misses += 1
@@ -138,8 +143,11 @@ def fill(task: str, makers: Sequence[Maker], seed: int, n: int, level: int) -> l
         misses = 0
         draft, lead_in = best
         opening = lead_in + " " if lead_in else ""
+        short = wanted + owed - _size(opening + draft.prompt)
+        owed = np.clip(short, -MOST_OWED / _WORTH[level], MOST_OWED / _WORTH[level])
         prompts.add(draft.prompt)
         answers[draft.answer] += 1
+        groups[draft.group] += 1
         examples.append(
             Example(
                 id=f"{slug}-{level}-{seed}-{len(examples):05d}",
@@ -166,14 +174,17 @@ _LEAD_IN_SIZES = np.array([_size(lead_in + " " if lead_in else "") for lead_in i
 _WORTH = {level: np.array([1.0, CHARACTERS_PER_WORD, piece]) for level, piece in CHARACTERS_PER_PIECE.items()}
 
 
-def _nearest(
-    drafts: list[Draft], length: float, level: int, used: set[str], answers: Counter[str], cap: int
-) -> tuple[Draft, str] | None:
-    """The unused draft and the lead-in that together come nearest to the length in characters, words and pieces."""
-    free = [draft for draft in drafts if draft.prompt not in used and answers[draft.answer] < cap]
-    if not free:
+def _rarest(drafts: list[Draft], groups: Counter[str]) -> list[Draft]:
+    """The drafts whose groups have the fewest examples so far: the more equal the groups, the more they tell."""
+    fewest = min((groups[draft.group] for draft in drafts), default=0)
+    return [draft for draft in drafts if groups[draft.group] == fewest]
+
+
+def _nearest(drafts: list[Draft], wanted: Array, worth: Array) -> tuple[Draft, str] | None:
+    """The draft and the lead-in that together come nearest to the wanted characters, words and pieces."""
+    if not drafts:
         return None
-    sizes = np.array([_size(draft.prompt) for draft in free], dtype=float)
-    missing = length / _WORTH[level] - sizes[:, None] - _LEAD_IN_SIZES
-    draft, lead_in = divmod(int((np.abs(missing) @ _WORTH[level]).argmin()), len(LEAD_INS))
-    return free[draft], LEAD_INS[lead_in]
+    sizes = np.array([_size(draft.prompt) for draft in drafts], dtype=float)
+    missing = wanted - sizes[:, None] - _LEAD_IN_SIZES
+    draft, lead_in = divmod(int((np.abs(missing) @ worth).round(6).argmin()), len(LEAD_INS))
+    return drafts[draft], LEAD_INS[lead_in]

@@ -19,7 +19,7 @@ from headatlas.methods.attribute import describe, plan_tasks, say_left_out
 from headatlas.methods.base import Measured, Method
 from headatlas.methods.certify import Certified, negative
 from headatlas.methods.effects import kv_groups, single_heads
-from headatlas.methods.rounds import Measurements, measure_all, measure_in_rounds
+from headatlas.methods.rounds import SECOND_SHARE, Measurements, measure_all, measure_in_rounds
 from headatlas.methods.specific import shares, specific
 from headatlas.run.settings import TWIN_BASELINES, check_baseline, check_metric
 from headatlas.stats import Array, overlap, rank_correlation
@@ -99,8 +99,10 @@ class Ablate(Method):
                 f"exact = {self.exact} was asked for; an error needs at least {FEWEST_EXACT} exact examples, or 'all' "
                 "of them."
             )
-        if not 0 <= self.thorough <= 1:
-            raise UsageError(f"thorough = {self.thorough} was asked for; give a share of the heads, from 0 to 1.")
+        if not 0 <= self.thorough <= SECOND_SHARE:
+            raise UsageError(
+                f"thorough = {self.thorough} was asked for; give a share of the heads, from 0 to {SECOND_SHARE}."
+            )
 
     def check_examples(self, context: RunContext) -> None:
         plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)

@@ -13,7 +13,7 @@ from tests.workflows.test_selftest import NullDraws, SelfTest, one
 @pytest.fixture
 def recorded(monkeypatch):
     def record(*scores, null=()):
-        test = SelfTest(version="0", seconds=0, models=(), scores=scores, null=null)
+        test = SelfTest(version="0", seconds=0, processor_seconds=0, models=(), scores=scores, null=null)
         monkeypatch.setattr(known_heads, "packaged", lambda: test)
         return test
 
@@ -68,8 +68,8 @@ def test_the_docs_name_the_bars_that_were_missed(recorded):
     test = recorded(one("ablate"))
     bars = (BarOutcome(name="a", says="what is asked", met=False, missed_by=("one", "two")),
             BarOutcome(name="b", says="", met=True))  # fmt: skip
-    section = known_heads_section(test.model_copy(update={"bars": bars, "seconds": 61.4}))
-    assert section.endswith("The self-test took 61 s. 1 bar of 2 met. Missed:\n\n- what is asked: one; two")
+    section = known_heads_section(test.model_copy(update={"bars": bars, "processor_seconds": 61.4}))
+    assert section.endswith("It took 61 s of processor time. 1 bar of 2 met. Missed:\n\n- what is asked: one; two")
 
 
 def test_the_docs_show_the_record():

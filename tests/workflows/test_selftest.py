@@ -114,9 +114,10 @@ def test_a_contrast_is_judged_by_the_heads_that_only_the_forgotten_task_needs():
 
 
 def one(method, model="induction", **more):
-    usual = {"task": "T", "heads": 10, "positives": 2, "irrelevant": 8, "looks_for": ("helps", "hurts"), "auroc": 1.0, "average_precision": 1.0, "recall": 1.0,
-             "has_q": False, "sign_errors": 0, "roles_right": None, "roles_wrong": None, "false_discoveries": None,
-             "backups": 0, "backups_named": 0, "flagged": None}  # fmt: skip
+    usual = {"task": "T", "looks_for": ("helps", "hurts"), "heads": 10, "positives": 2, "irrelevant": 8, "auroc": 1.0,
+             "average_precision": 1.0, "recall": 1.0, "has_q": False, "sign_errors": 0, "roles_right": None,
+             "roles_wrong": None, "false_discoveries": None, "backups": 0, "backups_named": 0,
+             "flagged": None}  # fmt: skip
     return Score(method=method, model=model, **{**usual, **more})
 
 
@@ -124,7 +125,7 @@ def judged(*scores, null=()):
     models = tuple(
         ModelTruth(name=name, shows="", saturated=name == "saturated", margins={}) for name in {s.model for s in scores}
     )
-    test = SelfTest(version="0", seconds=0, models=models, scores=scores, null=null)
+    test = SelfTest(version="0", seconds=0, processor_seconds=0, models=models, scores=scores, null=null)
     return {outcome.name: (outcome.met, outcome.missed_by) for outcome in (bar.judge(test) for bar in BARS)}
 
 
@@ -220,7 +221,9 @@ def test_the_command_writes_prints_and_exits(tmp_path, command, monkeypatch):
     late = command("selftest", "--out", out / "selftest.json")
     assert late.returncode == 2 and "selftest.json cannot be written: " in late.stderr
 
-    missed = SelfTest(version="0", seconds=0, models=(), scores=(one("ablate", auroc=0.5),), null=())
+    missed = SelfTest(
+        version="0", seconds=0, processor_seconds=0, models=(), scores=(one("ablate", auroc=0.5),), null=()
+    )
     missed = missed.model_copy(update={"bars": tuple(bar.judge(missed) for bar in BARS)})
     monkeypatch.setattr("headatlas.workflows.selftest.selftest", lambda *_, **__: missed)
     short = command("selftest", "--out", out, "--json")

@@ -79,6 +79,7 @@ class SelfTest(Record):
     schema_version: int = SCHEMA
     version: str  # of headatlas
     seconds: float
+    processor_seconds: float  # on all cores; it depends less on what else a machine does
     models: tuple[ModelTruth, ...]
     scores: tuple[Score, ...]
     null: tuple[NullDraws, ...]

@@ -38,7 +38,10 @@ def known_heads_section(test: SelfTest) -> str:
     missed = [f"{bar.says}: {'; '.join(bar.missed_by)}" for bar in test.bars if bar.met is False]
     met = count(sum(bar.met is True for bar in test.bars), "bar")
     verdict = f"{met} of {len(test.bars)} met" + (". Missed:" if missed else ".")
-    lines = [table(COLUMNS, known_heads_rows(test)), f"The self-test took {test.seconds:.0f} s. {verdict}"]
+    lines = [
+        table(COLUMNS, known_heads_rows(test)),
+        f"It took {test.processor_seconds:.0f} s of processor time. {verdict}",
+    ]
     return "\n\n".join([*lines, *([bullets(missed)] if missed else [])])
 
 

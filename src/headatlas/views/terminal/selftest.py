@@ -45,6 +45,8 @@ def selftest_tables(test: SelfTest) -> Iterator[RenderableType]:
 
 def _bars(bars: tuple[BarOutcome, ...]) -> Table:
     grid = Table.grid(padding=(0, 2))
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column()
     for bar in bars:
         verdict, colour = VERDICTS[bar.met]
         grid.add_row(Text(verdict, colour), Text("\n  ".join((bar.says, *bar.missed_by))))

@@ -43,7 +43,8 @@ def selftest(
     `draws` draws of the model where no head matters say how often a method that prints p discovers one there; this is
     left out unless that model is among `models`.
     """
-    reporter, began = reporter or Reporter(), time.monotonic()
+    reporter = reporter or Reporter()
+    began, worked = time.monotonic(), time.process_time()
     chosen = [PLANTED[name] for name in dict.fromkeys(models or PLANTED)]
     names = _checked(methods) if methods else testable_methods()
     truths: list[ModelTruth] = []
@@ -62,12 +63,16 @@ def selftest(
     test = SelfTest(
         version=version("headatlas"),
         seconds=0.0,
+        processor_seconds=0.0,
         models=tuple(truths),
         scores=tuple(scores),
         null=tuple(_null(chosen, scores, draws, reporter)),
     )
     bars = tuple(bar.judge(test) for bar in BARS)
-    return test.model_copy(update={"bars": bars, "seconds": round(time.monotonic() - began, 1)})
+    seconds, processor = time.monotonic() - began, time.process_time() - worked
+    return test.model_copy(
+        update={"bars": bars, "seconds": round(seconds, 1), "processor_seconds": round(processor, 1)}
+    )
 
 
 def testable_methods() -> list[str]:

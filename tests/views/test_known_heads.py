@@ -69,7 +69,7 @@ def test_the_docs_name_the_bars_that_were_missed(recorded):
     bars = (BarOutcome(name="a", says="what is asked", met=False, missed_by=("one", "two")),
             BarOutcome(name="b", says="", met=True))  # fmt: skip
     section = known_heads_section(test.model_copy(update={"bars": bars, "processor_seconds": 61.4}))
-    assert section.endswith("It took 61 s of processor time. 1 bar of 2 met. Missed:\n\n- what is asked: one; two")
+    assert section.endswith("It took 61 s of processor time. 1 of 2 bars are met. Missed:\n\n- what is asked: one; two")
 
 
 def test_the_docs_show_the_record():

@@ -173,6 +173,8 @@ def test_every_method_that_makes_maps_is_tested():
     assert set(methods_to_test()) == {name for name, method in METHODS.items() if method.info.kind != "description"}
     with pytest.raises(UsageError, match="'attention' cannot be tested on planted models"):
         selftest(["loud"], ["attention"])
+    with pytest.raises(UsageError, match="'probe' compares tasks, and no model that was asked for has 2"):
+        selftest(["loud"], ["probe"])
     with pytest.raises(UsageError, match=r"Unknown planted model 'lout'. Did you mean 'loud'\?"):
         selftest(["lout"])
 

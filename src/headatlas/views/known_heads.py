@@ -36,11 +36,10 @@ def known_heads_line(method: str) -> str:
 def known_heads_section(test: SelfTest) -> str:
     """A self-test in Markdown, for the docs: one row per method, then how long it took and which bars were missed."""
     missed = [f"{bar.says}: {'; '.join(bar.missed_by)}" for bar in test.bars if bar.met is False]
-    met = count(sum(bar.met is True for bar in test.bars), "bar")
-    verdict = f"{met} of {len(test.bars)} met" + (". Missed:" if missed else ".")
+    met = f"{sum(bar.met is True for bar in test.bars)} of {count(len(test.bars), 'bar')} are met"
     lines = [
         table(COLUMNS, known_heads_rows(test)),
-        f"It took {test.processor_seconds:.0f} s of processor time. {verdict}",
+        f"It took {test.processor_seconds:.0f} s of processor time. {met}{'. Missed:' if missed else '.'}",
     ]
     return "\n\n".join([*lines, *([bullets(missed)] if missed else [])])
 

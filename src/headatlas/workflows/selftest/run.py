@@ -46,7 +46,7 @@ def selftest(
     reporter = reporter or Reporter()
     began, worked = time.monotonic(), time.process_time()
     chosen = [PLANTED[name] for name in dict.fromkeys(models or PLANTED)]
-    names = _checked(methods) if methods else testable_methods()
+    names = _checked(methods, chosen) if methods else testable_methods()
     truths: list[ModelTruth] = []
     scores: list[Score] = []
     for planted in chosen:
@@ -82,20 +82,26 @@ def testable_methods() -> list[str]:
 
 def _is_ready(method: type[Method]) -> bool:
     settings = _settings(method, ("one task", "another"))[0]
-    given = {f.name for f in fields(method) if f.default is not MISSING or f.default_factory is not MISSING}  # type: ignore
+    required = {f.name for f in fields(method) if f.default is MISSING and f.default_factory is MISSING}  # type: ignore
     try:
-        return {f.name for f in fields(method)} <= given | set(settings) and bool(method(**settings))  # type: ignore
+        return required <= set(settings) and bool(method(**settings))
     except UsageError:  # it needs other settings
         return False
 
 
-def _checked(names: Sequence[str]) -> list[str]:
+def _checked(names: Sequence[str], chosen: Sequence[Planted]) -> list[str]:
+    most_tasks = max(len(planted.suite(0).tasks) for planted in chosen)
     for name in names:
-        METHODS[name]
+        info = METHODS[name].info
         if name not in testable_methods():
             raise UsageError(
                 f"The method {name!r} cannot be tested on planted models: it makes no maps, or needs settings. Choose "
                 f"from: {', '.join(testable_methods())}."
+            )
+        if info.fewest_tasks > most_tasks:
+            raise UsageError(
+                f"The method {name!r} compares tasks, and no model that was asked for has {info.fewest_tasks}. Leave "
+                "out --model to test it on all planted models."
             )
     return list(dict.fromkeys(names))
 

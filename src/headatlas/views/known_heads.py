@@ -13,7 +13,7 @@ from headatlas.wording import MISSING, count, decimal
 COLUMNS = ("method", "maps", "AUROC, mean", "AUROC, least", "average precision", "recall", "wrong signs",
            "wrong roles", "false discoveries", "backup heads named",
            "draws of the null model without a discovery")  # fmt: skip
-LOOKED_FOR = {
+LOOKED_FOR: dict[tuple[str, ...], str] = {
     ("backup",): "backup heads",
     ("helps",): "heads that help",
     ("spared",): "heads that only the forgotten task needs",

@@ -9,6 +9,7 @@ import pandas as pd
 
 from headatlas.atlas.records import COMPETENT
 from headatlas.patterns.functions import function_counts, head_functions, specific_method
+from headatlas.views.notes.repair import backups_not_asked
 from headatlas.views.report.markdown import bullets, plain
 from headatlas.views.report.patterns import unsupported_lines
 from headatlas.wording import count
@@ -21,7 +22,10 @@ FEW_GROUPS = 30
 
 
 def not_shown_chapter(atlas: Atlas, method: str, findings: Sequence[Finding]) -> list[str]:
-    limits = [*_without_heads(atlas), *_unable(atlas), *_unmeasured(atlas), *_few_groups(atlas, method), *_audit(atlas)]
+    limits = [
+        *_without_heads(atlas), *_unable(atlas), *_unmeasured(atlas), *_few_groups(atlas, method),
+        *backups_not_asked(atlas), *_audit(atlas),
+    ]  # fmt: skip
     if atlas.evidence.empty:
         limits.append("No intervention has tested these maps yet: `headatlas verify` does.")
     lines = [bullets(limits), *unsupported_lines(findings)]

@@ -5,8 +5,8 @@ examples are a sample. It says where the correlation would lie with other exampl
 maps of the same effects correlate below 1.
 """
 
-from headatlas.patterns.compare.compare import compare
+from headatlas.patterns.compare.compare import compare, compare_if_possible
 from headatlas.patterns.compare.result import ComparedTask, Comparison, Estimate
 from headatlas.patterns.compare.sides import Side
 
-__all__ = ["ComparedTask", "Comparison", "Estimate", "Side", "compare"]
+__all__ = ["ComparedTask", "Comparison", "Estimate", "Side", "compare", "compare_if_possible"]

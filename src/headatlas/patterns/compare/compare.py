@@ -64,6 +64,14 @@ def compare(
     return Comparison(one, two, chosen, tested, tuple(remarks_of(one, two, chosen, tested, left_out)))
 
 
+def compare_if_possible(first: Atlas, second: Atlas, method: str | None = None) -> Comparison | None:
+    """The comparison of two atlases, where they have anything to compare."""
+    try:
+        return compare(first, second, method=method)
+    except HeadAtlasError:
+        return None
+
+
 def _choose_by(first: tuple[int, int], second: tuple[int, int], by: By | None) -> By:
     if by not in (None, "heads", "depth"):
         raise UsageError(f"`by` {by!r} was asked for; it is 'heads' or 'depth'.")

@@ -7,7 +7,7 @@ import numpy as np
 from headatlas.patterns.agreement import FEWEST_HEADS
 from headatlas.patterns.compare.estimates import correlation_with_interval, rank_correlation, with_interval
 from headatlas.patterns.compare.noise import share_examples
-from headatlas.patterns.compare.result import ComparedTask
+from headatlas.patterns.compare.result import ComparedTask, Estimate
 from headatlas.patterns.compare.sides import Side
 from headatlas.patterns.layer_profile import layer_shares
 from headatlas.patterns.maps import TaskMap
@@ -40,9 +40,10 @@ def compare_depth(first: Side, second: Side, task: str, k: int) -> ComparedTask 
         correlation=correlation_with_interval(correlation, values, noises),
         same_examples=share_examples(*noises),
         profiles=np.stack([depth_shares(a, a.size, parts), depth_shares(b, b.size, parts)]),
+        # One centre alone has no interval: from 12 groups it covered less than 80 %, that of the difference 94 %.
         centres=(
-            with_interval(first_centre, values, noises),
-            with_interval(second_centre, values, noises),
+            Estimate(float(first_centre(*values))),
+            Estimate(float(second_centre(*values))),
             with_interval(difference, values, noises),
         ),
     )

@@ -86,11 +86,17 @@ def _examples(first: Side, second: Side, by: By, tasks: Sequence[ComparedTask]) 
             f"Both maps{where} are of the same examples and share their noise: with other examples for each they "
             f"would correlate less.{tests}"
         )
-    elif by == "heads" and any(task.tested for task in tasks) and _same_suite(first, second):
+    elif by == "heads" and _same_suite(first, second) and any(_unsure(first, second, task) for task in tasks):
         yield (
             "Both errors of a difference count in full. Where the two share examples that is cautious: fewer heads "
             "differ than could be shown."
         )
+
+
+def _unsure(first: Side, second: Side, task: ComparedTask) -> bool:
+    """Whether differences were tested without knowing whether the examples are the same."""
+    noises = [side.noise(side.maps[task.task]) for side in (first, second)]
+    return task.tested and not all(noise is not None and noise.examples for noise in noises)
 
 
 def _same_suite(first: Side, second: Side) -> bool:

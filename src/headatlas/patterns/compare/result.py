@@ -65,10 +65,9 @@ class ComparedTask:
         row: dict[str, Any] = {"task": self.task, "units": self.units, "correlation": self.correlation.value,
                                "low": self.correlation.low, "high": self.correlation.high}  # fmt: skip
         if self.centres is not None:
-            names = ("first_centre", "second_centre", "centre_difference")
-            for name, estimate in zip(names, self.centres, strict=True):
-                row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
-            return row
+            first, second, difference = self.centres
+            return row | {"first_centre": first.value, "second_centre": second.value, "difference": difference.value,
+                          "difference_low": difference.low, "difference_high": difference.high}  # fmt: skip
         return row | {"k": self.k, "shared": len(self.shared), "by_chance": self.by_chance, "p_value": self.p_value,
                       "differing": len(self.differing) if self.tested else None}  # fmt: skip
 

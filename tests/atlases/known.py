@@ -60,7 +60,7 @@ def measured(
 
 
 def from_examples(effects: np.ndarray, shape: tuple[int, int], examples: str = "", **more) -> Known:
-    """A map from effects of single examples [example, layer * head]; every example is a group. `examples` names them."""
+    """A map from effects of single examples [example, layer * head], named `examples`; every example is a group."""
     groups = [str(i) for i in range(len(effects))]
     summary, noise = summarise(effects, groups), noise_of(effects, groups, examples)
     columns = (summary.mean.reshape(shape), summary.stderr.reshape(shape), summary.p_value.reshape(shape))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headatlas.atlas.records import COMPETENT
+from headatlas.views.known_heads import known_heads_line
 from headatlas.views.page.encoding import packed_halves, plain
 from headatlas.views.quantities import measure_of, quantity_words, task_notes
 from headatlas.views.scale import tick_step
@@ -62,6 +63,7 @@ def describe_method(atlas: Atlas, info: MethodInfo) -> dict[str, Any]:
             for name in names
         ],
         "notes": notes,
+        "known_heads": known_heads_line(info.name),
     }
 
 

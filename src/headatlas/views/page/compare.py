@@ -19,8 +19,8 @@ def describe_comparison(comparison: Comparison) -> dict[str, Any]:
     by_heads = comparison.by == "heads"
     return {
         "labels": comparison.labels,
-        "what": [f"{side.measure} by {side.method}" for side in sides],
-        "units": [measure_of(side.atlas, side.method, side.measure).label for side in sides],
+        "what": [f"{side.method}: {measure_of(side.atlas, side.method, side.measure).label}" for side in sides],
+        "k": comparison.k,
         "by": comparison.by,
         "columns": _head_columns(comparison) if by_heads else _depth_columns(comparison),
         "rows": [[task.task, *(_head_cells(task) if by_heads else _depth_cells(task))] for task in comparison.tasks],
@@ -73,7 +73,10 @@ def _task(comparison: Comparison, task: ComparedTask) -> dict[str, Any]:
         "names": [head_name(*head) for head in heads],
         "first": numbers(task.heads["first"]),
         "second": numbers(task.heads["second"]),
-        "kinds": ["differs" if head in differing else "shared" if head in shared else "" for head in heads],
+        "kinds": [
+            " ".join(word for word, named in (("shared", shared), ("differs", differing)) if head in named)
+            for head in heads
+        ],
         "differing": [
             [head_name(row.layer, row.head), signed(row.first, 4), signed(row.second, 4), signed(row.difference, 4),
              interval(row.low, row.high, 4, sign=True), p_value(row.q_value)]

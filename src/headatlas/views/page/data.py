@@ -13,8 +13,9 @@ from headatlas.methods.gate.roles import OPEN
 from headatlas.stats import LEVEL
 from headatlas.views.colours import ROLES, VIRIDIS
 from headatlas.views.page import about
-from headatlas.views.page.agreement import describe_agreement, describe_nulls, describe_reported
+from headatlas.views.page.agreement import describe_agreement, describe_found_again, describe_nulls, describe_reported
 from headatlas.views.page.compare import describe_comparison
+from headatlas.views.page.consensus import describe_consensus
 from headatlas.views.page.encoding import plain
 from headatlas.views.page.evidence import describe_evidence
 from headatlas.views.page.functions import describe_functions, describe_marks
@@ -88,6 +89,8 @@ def describe(
         "competence": about.describe_competence(atlas),
         "audit": about.describe_audit(atlas),
         "agreement": describe_agreement(atlas),
+        "found_again": describe_found_again(atlas),
+        "consensus": describe_consensus(atlas),
         "reported": describe_reported(atlas),
         "run": about.describe_run(atlas),
         "files": list(files),

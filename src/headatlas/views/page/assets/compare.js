@@ -6,18 +6,26 @@ function drawComparison() {
   const { comparison } = PAGE;
   if (!comparison) return;
   const { labels, what, by, columns, rows, tasks, remarks } = comparison;
-  const sides = labels.map((label, n) => (label === what[n] ? label : `${label} (${what[n]})`));
+  const sides = labels.map((label, n) => `${label} (${what[n]})`);
   byId("compare").replaceChildren(make("header", { class: "section-head" }, make("h2", {}, "How alike are the two?"),
     make("p", {}, `${sides.join(" and ")}, by ${by}. Intervals say where a correlation would lie with other examples, as many as these.`)),
-  make("div", { class: "comparison" }, plainTable(["", ...columns], rows), make("div", { class: "charts" }, tasks.map(pairChart)),
+  make("div", { class: "comparison" }, plainTable(["", ...columns], rows), pointKey(comparison), make("div", { class: "charts" }, tasks.map(pairChart)),
     tasks.some((task) => task.differing?.length) ? differingHeads(tasks) : null,
     remarks.length ? make("ul", { class: "remarks" }, remarks.map((remark) => make("li", {}, remark))) : null));
 }
 
-function plainTable(columns, rows) {
-  const cells = ([name, ...texts]) => make("tr", {}, make("th", { scope: "row" }, name), texts.map((text) => make("td", { class: "number" }, text)));
+/** A table whose first column holds names and all others numbers, or words. */
+function plainTable(columns, rows, kind = "number") {
+  const cells = ([name, ...texts]) => make("tr", {}, make("th", { scope: "row" }, name), texts.map((text) => make("td", { class: kind }, text)));
   return make("div", { class: "scroll" }, make("table", { class: "plain" },
-    make("thead", {}, make("tr", {}, columns.map((name, n) => make("th", { class: n ? "number" : null }, name)))), make("tbody", {}, rows.map(cells))));
+    make("thead", {}, make("tr", {}, columns.map((name, n) => make("th", { class: n ? kind : null }, name)))), make("tbody", {}, rows.map(cells))));
+}
+
+function pointKey({ by, k, tasks }) {
+  if (by !== "heads") return null;
+  const entries = [["shared", `among the first ${k} of both`], ...(tasks.some(({ differing }) => differing.length) ? [["differs", "differs beyond noise"]] : [])];
+  return make("div", { class: "key" }, entries.map(([kind, text]) => make("span", {},
+    draw("svg", { width: 10, height: 10, "aria-hidden": "true" }, draw("circle", { class: `head-point ${kind}`, cx: 5, cy: 5, r: 3 })), text)));
 }
 
 function pairChart(task) {
@@ -51,9 +59,8 @@ function scatterChart({ task, names, first, second, kinds, same_unit: sameUnit }
     const [from, to] = [Math.max(x0, y0), Math.min(x1, y1)];
     svg.append(draw("line", { class: "level", x1: px(from), y1: py(from), x2: px(to), y2: py(to) }));
   }
-  const size = { "": 1.8, shared: 3, differs: 3 };
-  for (const kind of ["", "shared", "differs"]) {
-    names.forEach((name, n) => kinds[n] === kind && svg.append(draw("circle", { class: `head-point ${kind}`, cx: px(first[n]), cy: py(second[n]), r: size[kind] },
+  for (const marked of [false, true]) {
+    names.forEach((name, n) => Boolean(kinds[n]) === marked && svg.append(draw("circle", { class: `head-point ${kinds[n]}`, cx: px(first[n]), cy: py(second[n]), r: marked ? 3 : 1.8 },
       draw("title", {}, `${name}: ${show(first[n])} and ${show(second[n])}`))));
   }
   svg.append(draw("text", { class: "word", x: (edge.left + width - edge.right) / 2, y: height - 4, "text-anchor": "middle" }, labels[0]),

@@ -36,14 +36,14 @@ def stability(method: str, task: str, values: Array, examples: Sequence[Example]
     entries = [entry(FIRST_HEADS, k)]
     shared = [_shared(values[half], values[~half], k) for half in _halves([e.group for e in examples], seed)]
     if shared:
-        entries.append(entry(SHARED_BY_HALVES, np.mean(shared)))
+        entries.append(entry(SHARED_BY_HALVES, float(np.mean(shared))))
     wordings = [example.template or "" for example in examples]
     names = sorted(set(wordings) - {""})
     if len(names) > 1:
         left = [_shared(values, values[np.array(wordings) != name], k) for name in names]
         entries += [
             entry(WORDINGS, len(names)),
-            entry(WITHOUT_A_WORDING, np.mean(left)),
+            entry(WITHOUT_A_WORDING, float(np.mean(left))),
             entry(WITHOUT_WORST_WORDING, min(left)),
         ]
     return entries

@@ -14,7 +14,7 @@ from headatlas.atlas.records import (
     WORDINGS,
 )
 from headatlas.patterns.agreement import TOP, comparable, compare, repeated_overlap
-from headatlas.patterns.maps import read_maps, read_seed_maps
+from headatlas.patterns.maps import TaskMap, read_maps, read_seed_maps
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
@@ -52,20 +52,18 @@ def found_again(atlas: Atlas, method: str | None = None, task: str | None = None
     for name in [method] if method else atlas.methods:
         for task_map in read_maps(atlas, name, atlas.choose_measure(name)):
             if task in (None, task_map.task):
-                one = _one(atlas, name, task_map.task)
+                one = _one(atlas, name, task_map)
                 found += [one] if any(n is not None for n in (one.halves, one.between_seeds, one.repeat)) else []
     return found
 
 
-def _one(atlas: Atlas, method: str, task: str) -> FoundAgain:
-    measure = atlas.choose_measure(method)
-    (task_map,) = (one for one in read_maps(atlas, method, measure) if one.task == task)
-    rows = atlas.diagnostics
+def _one(atlas: Atlas, method: str, task_map: TaskMap) -> FoundAgain:
+    task, rows = task_map.task, atlas.diagnostics
     rows = rows[(rows["method"] == method) & (rows["task"] == task)]
     numbers: dict[str, float] = rows.groupby("metric")["value"].mean().to_dict()
     heads = len(task_map.value)
     k = int(numbers.get(FIRST_HEADS, max(1, min(TOP, heads // 4))))
-    seed_maps = list(read_seed_maps(atlas, method, measure, task).values())
+    seed_maps = list(read_seed_maps(atlas, method, atlas.choose_measure(method), task).values())
     pairs = comparable((a, b) for i, a in enumerate(seed_maps) for b in seed_maps[i + 1 :])
     halves = numbers.get(SHARED_BY_HALVES)
     return FoundAgain(

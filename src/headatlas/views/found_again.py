@@ -21,4 +21,4 @@ def found_again_sentence(found: FoundAgain) -> str:
     if found.repeat is not None:
         parts.append(f"new examples would give about {decimal(found.repeat, 1)} again, by the standard errors")
     first = f"Of its first {found.k} heads" if found.k > 1 else "Of its first head"
-    return f"{first} {'; '.join(parts)} (by chance {decimal(found.by_chance, 1)})."
+    return f"{first} {'; '.join(parts)}; chance gives {decimal(found.by_chance, 1)}."

@@ -9,7 +9,9 @@ from headatlas.patterns.compare.noise import Noise, Statistic, jackknife_error, 
 from headatlas.patterns.compare.result import Estimate
 from headatlas.stats import Array
 
-NEARLY_ONE = 1 - 1e-6  # of a correlation; beyond it Fisher's transformation is not finite
+# Fisher's transformation is taken of correlations times this: near 1 it is so steep that a change of 0.0001 would count
+# as much as one of 0.1 elsewhere.
+SHORTENED = 0.99
 
 Values = tuple[Array, Array]
 Noises = tuple[Noise | None, Noise | None]
@@ -29,10 +31,11 @@ def correlation_with_interval(correlation: Statistic, values: Values, noises: No
     """The same of a correlation, by Fisher's transformation."""
 
     def transformed(x: Array, y: Array) -> Array:
-        return np.arctanh(np.clip(correlation(x, y), -NEARLY_ONE, NEARLY_ONE))
+        return np.arctanh(SHORTENED * correlation(x, y))
 
     estimate = with_interval(transformed, values, noises)
-    return Estimate(*(float(np.tanh(number)) for number in (estimate.value, estimate.low, estimate.high)))
+    bounds = np.tanh([estimate.value, estimate.low, estimate.high]) / SHORTENED
+    return Estimate(*(float(bound) for bound in np.clip(bounds, -1, 1)))
 
 
 def rank_correlation(first: Array, second: Array) -> Array:

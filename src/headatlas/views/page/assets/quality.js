@@ -42,10 +42,12 @@ function consensusIn({ consensus }) {
 }
 
 /** One sentence per map: would its first heads be found again? */
-function foundAgain({ found_again: sentences }) {
+function foundAgain({ found_again: sentences, default_method: usual }) {
   if (!sentences.length) return null;
-  return titled("Would the first heads be found again?", "by halves of the examples, wordings and seeds",
-    plainTable(["", "task", ""], sentences, "words"));
+  const [open, folded] = [sentences.filter(([method]) => method === usual), sentences.filter(([method]) => method !== usual)];
+  const table = (rows) => (rows.length ? plainTable(["", "task", ""], rows, "words") : null);
+  return titled("Would the first heads be found again?", "by halves of the examples, wordings, seeds or standard errors", make("div", {}, table(open),
+    folded.length ? make("details", {}, make("summary", {}, open.length ? "Other methods" : "All methods"), table(folded)) : null));
 }
 
 function agreementTables({ agreement, methods }) {

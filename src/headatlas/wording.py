@@ -7,7 +7,7 @@ that is missing or not finite is a dash.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 MINUS = "\u2212"
 MISSING = "\u2013"
@@ -98,6 +98,16 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     ('1 head', '1,200 heads', '2 queries')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed([])
+    ('a', 'a, b and c', 'none')
+    """
+    *first, last = [*words] or ["none"]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def head_name(layer: int, head: int) -> str:

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from headatlas.atlas.atlas import Atlas
-from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, SCORES
+from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, NOISE, SCORES
 from headatlas.errors import HeadAtlasError
 
 
@@ -93,3 +93,12 @@ def test_the_default_method_is_shown_unless_another_is_asked_for(tiny_atlas):
     assert tiny_atlas.choose_method("probe") == "probe"
     with pytest.raises(HeadAtlasError, match="Unknown method in this atlas 'sense'"):
         tiny_atlas.choose_method("sense")
+
+
+def test_noise_is_written_beside_the_maps_that_have_it(tiny_atlas):
+    assert pq.read_schema(tiny_atlas.path / "noise.parquet").equals(NOISE)
+    noise = tiny_atlas.noise[tiny_atlas.noise["method"] == "ablate"]
+    scores = tiny_atlas.scores.query("method == 'ablate' and measure == 'needed'")
+    assert set(noise["measure"]) == {"needed"}
+    heads = noise[["task", "layer", "head"]].drop_duplicates()
+    assert len(heads) == len(scores)

@@ -237,3 +237,29 @@ def test_a_consensus_of_one_method_is_one_sentence(tmp_path, command):
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith("Error: A consensus needs at least 2 independent causal methods; ")
         assert done.stderr.count("\n") == 1
+
+
+def test_comparing_two_methods(tmp_path, tiny_atlas, command):
+    out = tmp_path / "out"
+    done = command("compare", tiny_atlas.path, "--method", "ablate", "--method-b", "attribute", "-k", "3", "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert "ablate and attribute, by heads" in done.stdout and str(out / "compare.html") in done.stdout
+    record = json.loads((out / "compare.json").read_text())
+    assert [side["method"] for side in record["sides"]] == ["ablate", "attribute"]
+    assert [task["k"] for task in record["tasks"]] == [3, 3]
+    again = command("compare", tiny_atlas.path, "--method-b", "attribute", "--task", "numbers", "--json", "-o", out)
+    assert [task["task"] for task in json.loads(again.stdout)["tasks"]] == ["Numbers"]
+
+
+def test_a_comparison_that_cannot_be_is_one_sentence_and_writes_nothing(tmp_path, tiny_atlas, command):
+    out = tmp_path / "out"
+    for arguments, says, code in (
+        ([], "Both sides are the same maps: needed by ablate", 2),
+        ([tmp_path], f"The folder {tmp_path} is not an atlas", 1),
+        (["--method-b", "gat"], "Unknown method in this atlas 'gat'", 2),
+        (["--method-b", "attribute", "--task", "nothing"], "Unknown task in this atlas 'nothing'", 2),
+        (["--method-b", "attribute", "--by", "layers"], "--by 'layers' was asked for", 2),
+    ):
+        done = command("compare", tiny_atlas.path, *arguments, "-o", out)
+        assert done.returncode == code and done.stderr.startswith(f"Error: {says}"), done.stderr
+        assert done.stderr.count("\n") == 1 and not out.exists()

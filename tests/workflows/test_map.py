@@ -80,7 +80,7 @@ def test_one_task_is_mapped_and_shown(tmp_path):
 def test_figures_and_reports_can_be_left_out(tmp_path):
     atlas = map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "atlas", report=False)
     assert {path.name for path in atlas.path.iterdir()} - {"cells", ".lock"} == {
-        "run.json", "scores.parquet", "competence.parquet", "diagnostics.parquet",
+        "run.json", "scores.parquet", "competence.parquet", "diagnostics.parquet", "noise.parquet",
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from headatlas.atlas.declarations import MethodInfo
 from headatlas.atlas.ranking import head_order
 from headatlas.atlas.records import Head
 from headatlas.atlas.run_record import RunRecord, read_run
-from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, LATER, SCORES
+from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, LATER, NOISE, SCORES
 from headatlas.errors import HeadAtlasError, unknown
 from headatlas.stats import Array
 
@@ -42,6 +42,11 @@ class Atlas:
     def diagnostics(self) -> pd.DataFrame:
         """What the methods report beside their maps: accuracies, controls, curves."""
         return self._table("diagnostics.parquet", DIAGNOSTICS, optional=True)
+
+    @cached_property
+    def noise(self) -> pd.DataFrame:
+        """How sets of examples move the maps, all heads together; empty for atlases that were made without it."""
+        return self._table("noise.parquet", NOISE, optional=True)
 
     @cached_property
     def evidence(self) -> pd.DataFrame:

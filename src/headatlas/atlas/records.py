@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from headatlas.noise import Noise
 from headatlas.stats import Summary
 
 Head = tuple[int, int]  # (layer, head)
@@ -12,10 +13,17 @@ Head = tuple[int, int]  # (layer, head)
 # The verdict on a task after the intact model has tried it.
 COMPETENT, AT_CHANCE, TOO_FEW_KNOWN = "competent", "not competent", "too few known items"
 
+# Diagnostics about stability: how many heads of a task are first (k), how many of them two halves of the examples have
+# in common, and how many stay first when one wording is left out: on average, and for the worst wording.
+FIRST_HEADS, SHARED_BY_HALVES = "first heads", "first heads shared by halves"
+WORDINGS, WITHOUT_A_WORDING = "wordings", "first heads without one wording"
+WITHOUT_WORST_WORDING = "first heads without the worst wording"
+
 
 @dataclass(frozen=True)
 class HeadMap:
-    """One value for every measured head of one task, with its error and p-value."""
+    """One value for every measured head of one task, with its error and p-value, and where it is known the noise of
+    all heads together."""
 
     method: str
     measure: str
@@ -23,6 +31,7 @@ class HeadMap:
     seed: int
     heads: tuple[Head, ...]
     summary: Summary
+    noise: Noise | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from headatlas.atlas.declarations import MethodInfo
 from headatlas.atlas.records import Diagnostic, Head, HeadMap
 from headatlas.atlas.run_record import Quantity
+from headatlas.noise import noise_of
 from headatlas.stats import Array, summarise
 
 if TYPE_CHECKING:
@@ -46,5 +47,7 @@ class Method:
 def effect_map(
     info: MethodInfo, task: str, heads: Sequence[Head], effects: Array, groups: Sequence[str], seed: int = 0
 ) -> HeadMap:
-    """The map of a method's primary measure, from effects [example, head]: means, clustered errors and p-values."""
-    return HeadMap(info.name, info.primary, task, seed, tuple(heads), summarise(effects, groups))
+    """The map of a method's primary measure, from effects [example, head]: means, clustered errors and p-values, and
+    the noise of all heads together."""
+    summary, noise = summarise(effects, groups), noise_of(effects, groups)
+    return HeadMap(info.name, info.primary, task, seed, tuple(heads), summary, noise)

@@ -144,7 +144,8 @@ def _witness(atlas: Atlas, task: str, method: str) -> Witness:
     scores = atlas.scores
     scores = scores[(scores["method"] == method) & (scores["task"] == task) & (scores["measure"] == info.primary)]
     by_head = scores.groupby(["layer", "head"])
-    largest_q = by_head["q_value"].agg(lambda q: q.max(skipna=False))  # a head is supported if every seed supports it
+    # A head is supported if every seed supports it; with a q missing in any seed nothing is known.
+    largest_q = by_head["q_value"].max().where(by_head["q_value"].count() == by_head.size())
     rule: Support = info.support or ("significant" if largest_q.notna().any() else "first")
     sign = -1 if info.order == "ascending" else 1
     least, most = by_head["value"].min(), by_head["value"].max()

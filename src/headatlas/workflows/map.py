@@ -24,7 +24,7 @@ from headatlas.atlas.run_record import (
     SuiteRecord,
     write_run,
 )
-from headatlas.atlas.writing import write_competence, write_diagnostics, write_scores
+from headatlas.atlas.writing import write_competence, write_diagnostics, write_noise, write_scores
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.files import remove
 from headatlas.methods.base import Measured, Method
@@ -43,7 +43,7 @@ from headatlas.workflows.choose_methods import choose_methods, usable_methods
 from headatlas.workflows.presets import DEFAULT, find_preset, split_limits
 from headatlas.workflows.publish import FILES, publish
 
-TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet")
+TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet", "noise.parquet")
 
 
 def map_heads(
@@ -210,6 +210,7 @@ def _run(
     write_run(out, record)
     write_competence(out, entries)
     write_diagnostics(out, context.model.name, [entry for part in measured for entry in part.diagnostics])
+    write_noise(out, context.model.name, maps)
     write_scores(out, context.model.name, maps, record.methods)
     if earlier_scores != _bytes(out / "scores.parquet"):
         remove(out / "evidence.parquet")  # it is about other maps

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from headatlas.intervals import change_interval
 from headatlas.methods.probe import report as probe_report
 from headatlas.methods.probe.data import ProbeData
 from headatlas.methods.probe.fits import Fit, Fits
 from headatlas.methods.probe.report import against_null, diagnostics
-from headatlas.stats import Summary, bootstrap_mean, elbow, overlap
+from headatlas.stats import Summary, elbow, overlap
 from headatlas.suites.audit.text_baseline import CLASSIFIERS
 from tests import tiny
 from tests.methods.probe.probing import synthetic
@@ -72,9 +73,18 @@ def test_the_text_baselines_learn_from_fit_and_the_gain_is_over_the_better_one()
     better = max(hits.values(), key=np.mean).astype(float)
     (gain,) = by_metric(entries, "gain over text")
     assert gain.value == pytest.approx(0.75 - better.mean())
-    paired = (logits.argmax(1) == right) - better
-    expected = bootstrap_mean(paired, data.groups["evaluate"].tolist())
+    hit = (logits.argmax(1) == right).astype(float)
+    expected = change_interval(better, hit, data.groups["evaluate"].tolist())
     np.testing.assert_allclose([gain.low, gain.high], expected)
+
+
+def test_a_probe_that_agrees_with_the_text_everywhere_is_not_known_to_gain_exactly_nothing():
+    """Nothing flips: a bootstrap over groups had no width there."""
+    data = synthetic()
+    fits = fake(data, np.eye(3)[data.labels["evaluate"]], np.ones((48, 8)))
+    (gain,) = by_metric(diagnostics("probe", data, fits, texts_for(data, 1.0)), "gain over text")
+    assert gain.value == 0
+    assert gain.low < -0.05 and gain.high > 0.05
 
 
 def test_what_is_evaluated_never_trains_a_text_baseline():

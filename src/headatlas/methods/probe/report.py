@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from headatlas.atlas.records import Diagnostic, Head, HeadMap
+from headatlas.intervals import change_interval
 from headatlas.methods.probe.data import ProbeData
 from headatlas.methods.probe.fits import Fit, Fits
 from headatlas.stats import (
     Array,
     Summary,
-    bootstrap_mean,
     elbow,
     overlap,
     proportion_interval,
@@ -122,9 +122,9 @@ def _text(entry: Entry, data: ProbeData, hits: Array, texts: Mapping[str, Sequen
         text_hits = (classifier.predict(list(texts["evaluate"])) == data.labels["evaluate"]).astype(float)
         entries.append(_share(entry, f"text {name}", text_hits, groups))
         by_text.append(text_hits)
-    gain = hits - max(by_text, key=lambda text_hits: text_hits.mean())
-    low, high = bootstrap_mean(gain, groups.tolist())
-    return [*entries, entry("gain over text", float(gain.mean()), low=float(low), high=float(high))]
+    best = max(by_text, key=lambda text_hits: text_hits.mean())
+    low, high = change_interval(best, hits, groups.tolist())
+    return [*entries, entry("gain over text", float((hits - best).mean()), low=float(low), high=float(high))]
 
 
 def _importance(data: ProbeData, fit: Fit, task: int) -> Array:

@@ -23,11 +23,12 @@ def test_p_against_the_null_is_that_of_one_more_draw():
     rng = np.random.default_rng(0)
     null = rng.normal(0.5, 2.0, size=(20, 2000))
     values = rng.normal(0.5, 2.0, size=2000)
-    summary = against_null(Summary.bare(values), null)
+    summary = against_null(replace(Summary.bare(values), groups=12), null)
     t = abs(values[0] - null[:, 0].mean()) / (null[:, 0].std(ddof=1) * np.sqrt(21 / 20))
     assert summary.p_value[0] == pytest.approx(2 * stats.t.sf(t, 19))
     assert (summary.p_value < 0.05).mean() == pytest.approx(0.05, abs=0.015)
     np.testing.assert_array_equal(summary.mean, values)
+    assert np.isnan(against_null(replace(Summary.bare(values), groups=4), null).p_value).all(), "too few groups"
 
 
 def fake(data: ProbeData, logits: np.ndarray, contributions: np.ndarray, seeds: int = 1) -> Fits:

@@ -64,7 +64,8 @@ def against_null(summary: Summary, null: Array) -> Summary:
     """The same means, with two-sided p-values against importances under shuffled labels [shuffle, head].
 
     Is the value one more draw from the null? Student's t with the null's own mean and spread, which a handful of
-    shuffles can estimate where counting ranks could not. None with too few groups, which can hardly be shuffled.
+    shuffles can estimate where counting ranks could not; with half the degrees of freedom, because the values are
+    products and their tails heavier than normal. None with too few groups, which can hardly be shuffled.
     """
     if too_few_groups(summary.groups):
         return summary
@@ -72,7 +73,7 @@ def against_null(summary: Summary, null: Array) -> Summary:
     spread = null.std(0, ddof=1) * np.sqrt(1 + 1 / draws)
     away = np.abs(summary.mean - null.mean(0))
     t = np.divide(away, spread, out=np.where(away == 0, 0.0, np.inf), where=spread > 0)
-    return replace(summary, p_value=2 * stats.t.sf(t, draws - 1))
+    return replace(summary, p_value=2 * stats.t.sf(t, (draws - 1) / 2))
 
 
 def above_zero(summary: Summary) -> Summary:

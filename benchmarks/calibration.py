@@ -44,7 +44,7 @@ def run() -> None:
 
 def print_methods() -> None:
     """p of every method that prints one, and the rate of false discoveries at q < 0.05 for each of SHARES."""
-    for title, estimate, times in (("exact effects", exact, 150), ("certified effects", certified, 40)):
+    for title, estimate, times in (("exact effects", exact, 150), ("certified effects", certified, 60)):
         for groups in (6, 12, 40):
             for name, draw in NOISE.items():
                 nulls = [maps_of_effects(estimate, draw, groups, times, share) for share in SHARES]

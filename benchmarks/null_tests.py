@@ -57,7 +57,7 @@ def null_tests(times: int = 1000, models: int = 40) -> Iterator[tuple[str, Null]
         for examples in (8, 36, 144):
             heading = f"specificity, {others} other tasks, {examples} examples"
             yield heading, simulated(Specificity(), None, others, examples, 16, times)
-    yield "mask, random models", on_models(Mask(), "random", models)
+    yield "mask, random models", on_models(Mask(), "random", 4 * models)
     yield "specificity, random models", on_models(Specificity(), OTHERS, models)
     yield "hierarchy, random models", on_models(Hierarchy(), "random", models)
     yield "steer against random heads, random models", on_models(Steer(), HEADS, models // 2)

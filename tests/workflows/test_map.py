@@ -15,6 +15,7 @@ from headatlas.errors import HeadAtlasError
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.attention import TARGETS
 from headatlas.methods.attribute import Attribute
+from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.quantity import plan_quantity
 from headatlas.stats import Summary
@@ -237,6 +238,16 @@ def test_only_known_items_are_mapped_when_asked_for(tmp_path):
         assert after.accuracy == before.accuracy
         assert round(before.accuracy * before.items) < after.mapped < before.mapped == 96
     assert not np.allclose(whole.scores["value"], known.scores["value"])
+
+
+def test_a_map_in_half_precision_says_what_rounding_adds_and_few_groups_what_is_missing(tmp_path):
+    listener = tiny.Listener()
+    model = HeadModel(tiny.module().bfloat16(), tiny.tokenizer(), name="half")
+    atlas = map_all(model, tiny.suite(), ["ablate"], out=tmp_path / "a", report=False, reporter=listener)
+    assert atlas.run.rounding > 1e-3
+    assert any("Computed in bfloat16: rounding moves the effect of a head" in said for said in listener.said)
+    assert any(said.startswith("ablate: no interval and no p for Colours, Numbers: only") for said in listener.said)
+    assert map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "b", report=False).run.rounding is None
 
 
 def test_too_few_known_items_are_said_so(tmp_path):

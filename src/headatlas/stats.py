@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 LEVEL = 0.05  # of every test, and of the false-discovery rate among heads
+FEWEST_GROUPS = 5  # with 4, a nominal 95 % covers less than 93 % of exponential effects
 
 
 @dataclass(frozen=True)
@@ -49,20 +50,28 @@ def estimate(mean: Array, stderr: Array, df: Array, groups: int, skewness: Array
 
     `skewness` is that of the sampling distribution of the mean. Student's interval is too short on the long side of a
     skewed distribution, and one corrected for skewness (Hall 1992) too short where tails are heavy; here the interval
-    reaches as far as the farther of both, and p is the larger of both. Simulated coverage: 0.94 to 0.97 for 6 to 40
-    groups of normal, exponential or t(3) effects.
+    reaches as far as the farther of both. Simulated coverage: 0.94 to 0.98 for 6 to 40 groups of normal, exponential or
+    t(3) effects.
 
-    A head without any effect has mean 0 and error 0: that is no evidence, p = 1.
+    p is the larger of both, with half the degrees of freedom. It is read far out in the tail, as the smallest of
+    hundreds of heads, and there a variance that came out small by chance decides: of exponential effects it is known
+    as well as from a quarter of as many normal ones (kurtosis 9), and of 12 groups p < 0.0001 was 12 times too
+    frequent, so that one map of noise in three had a discovery.
+
+    A head without any effect has mean 0 and error 0: that is no evidence, p = 1. With fewer than FEWEST_GROUPS groups
+    neither interval nor p is given.
     """
     from scipy import stats
 
     mean, stderr = np.asarray(mean, dtype=float), np.asarray(stderr, dtype=float)
     df = np.where(np.asarray(df) > 0, df, np.nan)
+    if groups < FEWEST_GROUPS:
+        return replace(Summary.bare(mean), stderr=stderr, groups=groups, df=df)
     gamma = np.nan_to_num(np.broadcast_to(skewness, mean.shape))
     t = np.divide(mean, stderr, out=np.where(mean == 0, 0.0, np.copysign(np.inf, mean)), where=stderr > 0)
-    p = 2 * stats.t.sf(np.abs(t), df)
+    p = 2 * stats.t.sf(np.abs(t), df / 2)
     finite = np.where(np.isfinite(t), t, 0.0)
-    corrected = 2 * stats.t.sf(np.abs(_symmetric(finite, gamma)), df)
+    corrected = 2 * stats.t.sf(np.abs(_symmetric(finite, gamma)), df / 2)
     p = np.where(np.isfinite(t), np.maximum(p, corrected), p)
     reach = stats.t.ppf(0.975, df)
     low = mean - stderr * np.maximum(reach, _skewed(reach, gamma))
@@ -93,6 +102,13 @@ def summarise(effects: Array, groups: Sequence[str]) -> Summary:
         return replace(Summary.bare(mean), groups=clusters)
     variance, skewness = clustered_moments(effects, groups)
     return estimate(mean, np.sqrt(variance), np.full(mean.shape, effective_groups(groups) - 1), clusters, skewness)
+
+
+def too_few_groups(groups: int) -> str | None:
+    """Why there is neither interval nor p, in words; None where there are enough groups."""
+    if groups >= FEWEST_GROUPS:
+        return None
+    return f"only {groups} {'group' if groups == 1 else 'groups'} of examples; an interval needs {FEWEST_GROUPS}"
 
 
 def effective_groups(groups: Sequence[str]) -> float:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -55,7 +56,7 @@ def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks, command):
     top = command("top", out, "--task", "colours", "-k", 3)
     assert top.returncode == 0
     assert "Colours: strongest heads by ablate" in top.stdout
-    assert len([line for line in top.stdout.splitlines() if " to " in line]) == 3
+    assert len(re.findall(r"L\d+H\d+", top.stdout)) == 3
     rows = json.loads(command("top", out, "--task", "colours", "-k", 3, "--json").stdout)
     columns = {"rank", "layer", "head", "value", "low", "high", "stderr", "p_value", "q_value", "least", "most"}
     assert [set(row) for row in rows] == [columns] * 3
@@ -118,8 +119,8 @@ def test_too_few_twins_are_refused_before_anything_is_written(tmp_path, tiny_fol
     usual = ("map", "--model", tiny_folder, "--out", out, "--at-chance", "--method", "ablate")
     few = with_twins(tmp_path, missing=23)
     for tasks, asked, message in (
-        (tiny_tasks, ("--baseline", "twin"), "examples of 'Colours' in its 'choose' split have a twin that can be "
-         "aligned, too few for --baseline 'twin'. Give more twins, or use another --baseline."),
+        (tiny_tasks, ("--baseline", "twin"), "examples of 'Colours' outside its held-out split have a twin that can "
+         "be aligned, too few for --baseline 'twin'. Give more twins, or use another --baseline."),
         (few, ("--baseline", "twin"), "too few for --baseline 'twin'"),
     ):  # fmt: skip
         done = command(*usual, "--suite", tasks, *asked)

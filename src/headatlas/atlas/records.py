@@ -94,7 +94,7 @@ class Competence:
     `accuracy` is forced choice among the answer and its distractors, or greedy exact match where there are none; `low`
     and `high` bound its 95 % interval, `chance` is what guessing gives. `margin` is the log-probability of the answer
     over the best distractor (None without distractors), `exact` the share that greedy decoding gets right. `mapped`
-    counts the items that maps were made from: 0 for a task that was left out.
+    counts the items that were left for methods, of all splits: 0 for a task that was left out.
     """
 
     task: str

@@ -27,7 +27,7 @@ def competence(context: RunContext) -> tuple[list[Competence], set[str]]:
         (task, split, batch)
         for task in context.tasks
         for split in SPLITS
-        for batch in context.batches(task, split, with_distractors=True)
+        for batch in context.batches(task, split, with_distractors=True, closed=True)
     ]
     results = context.runner.run("Competence", [intact_cell(context, batch) for _, _, batch in batches])
     scores: dict[str, dict[str, tuple[Array, Array]]] = {task: {} for task in context.tasks}

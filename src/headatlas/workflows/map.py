@@ -35,10 +35,13 @@ from headatlas.run.cells import Runner
 from headatlas.run.competence import competence
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
+from headatlas.run.rounding import rounding_noise
 from headatlas.run.selection import FEWEST_EXAMPLES, select, split_examples
+from headatlas.stats import too_few_groups
 from headatlas.suites import load_suite
 from headatlas.suites.audit.audit import audit
 from headatlas.suites.suite import SPLITS, Suite
+from headatlas.views.rounding import rounding_warning
 from headatlas.workflows.choose_methods import choose_methods, usable_methods
 from headatlas.workflows.presets import DEFAULT, find_preset, split_limits
 from headatlas.workflows.publish import FILES, publish
@@ -198,6 +201,7 @@ def _run(
     for method in methods:
         if method not in usable:
             reporter.say(f"{method.info.name} is left out: it compares tasks, and there is only {context.tasks[0]}.")
+    record.rounding = rounding_noise(context)
     measured = [method.measure(context) for method in usable]
     maps = [head_map for part in measured for head_map in part.maps]
     record.methods = [_mapped(method, part) for method, part in zip(usable, measured, strict=True)]
@@ -218,7 +222,21 @@ def _run(
     record.finished, record.seconds = _now(), round(time.monotonic() - began, 1)
     write_run(out, record)
     reporter.say(f"{computed} cells computed, {reused} reused from an earlier run in {out}.")
-    return Atlas(out)
+    atlas = Atlas(out)
+    for remark in (*_without_intervals(maps), rounding_warning(atlas)):
+        if remark:
+            reporter.say(remark)
+    return atlas
+
+
+def _without_intervals(maps: Sequence[HeadMap]) -> list[str]:
+    """Which maps have neither intervals nor p, for lack of groups: every reason once."""
+    tasks: dict[tuple[str, str], dict[str, None]] = {}
+    for head_map in maps:
+        reason = too_few_groups(head_map.summary.groups) if head_map.summary.groups else None
+        if reason:
+            tasks.setdefault((head_map.method, reason), {})[head_map.task] = None
+    return [f"{method}: no interval and no p for {', '.join(of)}: {why}." for (method, why), of in tasks.items()]
 
 
 def _mapped(method: Method, measured: Measured) -> Any:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headatlas.intervals import FEWEST_GROUPS
 from headatlas.patterns.maps import TaskMap
-from headatlas.stats import Array, half_width
+from headatlas.stats import FEWEST_GROUPS, Array, half_width
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas

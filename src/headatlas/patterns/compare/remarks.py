@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headatlas.intervals import FEWEST_GROUPS
 from headatlas.patterns.compare.result import By, ComparedTask
 from headatlas.patterns.compare.sides import Side, labels, same_unit
+from headatlas.stats import FEWEST_GROUPS
 from headatlas.wording import listed
 
 

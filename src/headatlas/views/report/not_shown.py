@@ -9,9 +9,11 @@ import pandas as pd
 
 from headatlas.atlas.records import COMPETENT
 from headatlas.patterns.functions import function_counts, head_functions, specific_method
+from headatlas.stats import FEWEST_GROUPS, too_few_groups
 from headatlas.views.notes.repair import backups_not_asked
 from headatlas.views.report.markdown import bullets, plain
 from headatlas.views.report.patterns import unsupported_lines
+from headatlas.views.rounding import rounding_warning
 from headatlas.wording import count
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ def not_shown_chapter(atlas: Atlas, method: str, findings: Sequence[Finding]) ->
         *_without_heads(atlas), *_unable(atlas), *_unmeasured(atlas), *_few_groups(atlas, method),
         *backups_not_asked(atlas), *_audit(atlas),
     ]  # fmt: skip
+    if warning := rounding_warning(atlas):
+        limits.append(warning)
     if atlas.evidence.empty:
         limits.append("No intervention has tested these maps yet: `headatlas verify` does.")
     lines = [bullets(limits), *unsupported_lines(findings)]
@@ -75,6 +79,12 @@ def _few_groups(atlas: Atlas, method: str) -> list[str]:
     groups = groups.groupby("task", sort=False)["groups"].min()
     if not len(groups) or groups.min() >= FEW_GROUPS:
         return []
+    without = [plain(task) for task, number in groups.items() if too_few_groups(number)]
+    if without:
+        return [
+            f"{plain(method)} gives neither intervals nor p for {', '.join(without)}: fewer than {FEWEST_GROUPS} "
+            "groups of examples."
+        ]
     return [
         f"The errors of {plain(method)} rest on few groups of examples: {groups.min()} for {plain(groups.idxmin())}. "
         "Effects that are not distinguishable from zero may still be there."

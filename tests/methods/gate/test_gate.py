@@ -202,7 +202,7 @@ def test_binary_gates_find_heads_of_which_a_trace_is_enough(saturated):
         assert max(roles["interference"][head] for head in planted) < 0.1
         (cost,) = values(measured, "minus_binary_cost", seed)
         assert abs(cost) < 0.05
-    assert values(measured, "sufficient_sets") == [3]
+        assert values(measured, "minus_binary_nll", seed)[0] < 0.01  # nothing but these heads is needed
     assert measured.doubts == {}
 
 

@@ -62,6 +62,7 @@ def describe_method(atlas: Atlas, info: MethodInfo) -> dict[str, Any]:
             for name in names
         ],
         "notes": notes,
+        "doubts": {task: why for task in atlas.tasks_of(info.name) if (why := atlas.why_not_read(task, info.name))},
     }
 
 

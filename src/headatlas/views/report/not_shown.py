@@ -21,7 +21,14 @@ FEW_GROUPS = 30
 
 
 def not_shown_chapter(atlas: Atlas, method: str, findings: Sequence[Finding]) -> list[str]:
-    limits = [*_without_heads(atlas), *_unable(atlas), *_unmeasured(atlas), *_few_groups(atlas, method), *_audit(atlas)]
+    limits = [
+        *_without_heads(atlas),
+        *_unable(atlas),
+        *_doubted(atlas),
+        *_unmeasured(atlas),
+        *_few_groups(atlas, method),
+        *_audit(atlas),
+    ]
     if atlas.evidence.empty:
         limits.append("No intervention has tested these maps yet: `headatlas verify` does.")
     lines = [bullets(limits), *unsupported_lines(findings)]
@@ -46,6 +53,15 @@ def _without_heads(atlas: Atlas) -> list[str]:
 def _unable(atlas: Atlas) -> list[str]:
     unable = [plain(task) for task, verdict in atlas.verdicts.items() if verdict != COMPETENT]
     return [f"Nothing can be said about {', '.join(unable)}: the intact model is not shown to do it."] if unable else []
+
+
+def _doubted(atlas: Atlas) -> list[str]:
+    """Maps that failed the check of their own method."""
+    return [
+        f"The map of {plain(task)} by {plain(method)} is not to be read: {why}."
+        for method, by_task in atlas.run.doubts.items()
+        for task, why in by_task.items()
+    ]
 
 
 def _unmeasured(atlas: Atlas) -> list[str]:

@@ -39,8 +39,8 @@ def run(model: HeadModel) -> None:
 
 
 def against_plain(model: HeadModel) -> None:
-    """The objective of the quick fit of the paper's gates against that of 500 plain steps from the same start, on the examples that were
-    fitted and on others. Takes hours."""
+    """The objective of the quick fit of the paper's gates against that of 500 plain steps from the same start, on the
+    examples that were fitted and on others. Takes hours."""
     with tempfile.TemporaryDirectory() as folder:
         context = _context(model, Path(folder))
         for task in LIMITS:

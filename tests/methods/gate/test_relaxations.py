@@ -22,10 +22,11 @@ def test_noise_falls_with_the_learning_rate_and_follows_the_setting():
     torch.testing.assert_close(half, torch.sigmoid(LOGITS / 0.5), atol=0.01, rtol=0)
 
 
-def test_finished_binary_gates_are_exactly_open_or_closed_but_near_zero():
-    assert Binary(1.0).finished(torch.tensor([-4.0, -2.5, 0.0, 2.5, 4.0])).tolist() == [0, 0, 0.5, 1, 1]
-    inner = Binary(1.0).finished(torch.tensor([-1.0, 1.0]))
-    assert 0 < inner[0] < torch.sigmoid(torch.tensor(-1.0)) and torch.sigmoid(torch.tensor(1.0)) < inner[1] < 1
+def test_finished_binary_gates_are_the_chance_to_be_open_at_the_end_stretched_and_clipped():
+    assert Binary(1.0).finished(torch.tensor([-4.0, -0.5, 0.0, 0.5, 4.0])).tolist() == [0, 0, 0.5, 1, 1]
+    chance = torch.sigmoid(torch.tensor([-0.2, 0.2]) / COLD)
+    torch.testing.assert_close(Binary(1.0).finished(torch.tensor([-0.2, 0.2])), 1.2 * chance - 0.1)
+    torch.testing.assert_close(Binary(2.0).finished(torch.tensor([-0.4, 0.4])), 1.2 * chance - 0.1)
 
 
 def test_soft_gates_are_the_sigmoid_for_all_examples():

@@ -48,7 +48,8 @@ class Binary:
     concrete gates (Louizos et al. 2018) have them, do not see a head of which any trace is enough: its loss is a cliff
     at 0, and its slope elsewhere points the wrong way. A closed gate stands on the edge and sees the cliff.
 
-    A finished gate is that of a hard concrete one: the sigmoid, stretched and clipped, exactly 0 or 1 beyond +-2.4.
+    A finished gate is that of a hard concrete one: the chance to be open at the noise with which a fit ends, stretched
+    and clipped. With `noise` 1 it is exactly 0 or 1 beyond logits of +-0.5.
     """
 
     def __init__(self, noise: float) -> None:
@@ -60,7 +61,8 @@ class Binary:
         return (logits + noise > 0).double()
 
     def finished(self, logits: Tensor) -> Tensor:
-        return (torch.sigmoid(logits) * (1 + 2 * STRETCH) - STRETCH).clamp(0, 1)
+        chance = torch.sigmoid(logits / (self.noise * COLD))
+        return (chance * (1 + 2 * STRETCH) - STRETCH).clamp(0, 1)
 
 
 def choose_relaxation(kind: str, noise: float) -> Relaxation:

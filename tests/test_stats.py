@@ -3,16 +3,13 @@ import pytest
 from scipy import stats as scipy_stats
 
 from headatlas.stats import (
-    bootstrap_mean,
     clustered_moments,
     effective_groups,
     elbow,
-    expanded_percentiles,
     half_width,
     overlap,
     proportion_interval,
     q_values,
-    resamples,
     summarise,
     too_few_groups,
 )
@@ -174,51 +171,6 @@ def clustered(rng, sizes, columns):
     return rng.normal(size=(len(sizes), columns))[codes] + 0.5 * rng.normal(size=(len(codes), columns)), groups
 
 
-def test_resampling_draws_whole_groups_as_many_as_there_are():
-    groups = list("aabbbc")
-    weights = resamples(groups, draws=300)
-    assert (weights[:, 0] == weights[:, 1]).all()
-    assert (weights[:, 2] == weights[:, 3]).all() and (weights[:, 2] == weights[:, 4]).all()
-    assert (weights[:, [0, 2, 5]].sum(1) == 3).all()
-    assert weights[:, 5].mean() == pytest.approx(1, abs=0.15)
-    np.testing.assert_array_equal(weights, resamples(groups, draws=300))
-    assert not np.array_equal(weights, resamples(groups, draws=300, seed=1))
-
-
-def test_the_bootstrap_of_a_mean_is_close_to_the_clustered_t_interval():
-    values, groups = clustered(np.random.default_rng(5), [3] * 40, 6)
-    low, high = bootstrap_mean(values, groups)
-    summary = summarise(values, groups)
-    reach = half_width(40) * summary.stderr
-    np.testing.assert_allclose(low, summary.mean - reach, atol=0.12 * reach.max())
-    np.testing.assert_allclose(high, summary.mean + reach, atol=0.12 * reach.max())
-    naive = half_width(120) * summarise(values, [str(i) for i in range(120)]).stderr
-    assert (high - low > 1.3 * 2 * naive).all(), "members of a group are no independent observations"
-
-
-@pytest.mark.parametrize("sizes", [[1] * 12, [2] * 12, [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]])
-def test_the_bootstrap_of_a_mean_covers_the_truth_with_twelve_groups(sizes):
-    """95 % of 1,500 columns of noise with mean 0, give or take 3 %; plain percentiles cover about 90 %."""
-    values, groups = clustered(np.random.default_rng(6), sizes, 1500)
-    low, high = bootstrap_mean(values, groups)
-    assert 0.92 <= ((low <= 0) & (high >= 0)).mean() <= 0.98
-
-
-def test_one_value_per_group_and_one_column_give_one_interval():
-    low, high = bootstrap_mean(np.arange(10.0), [str(i) for i in range(10)])
-    assert low.shape == high.shape == ()
-    assert 1.5 < low < 4.5 < high < 7.5
-    assert all(np.isnan(bound) for bound in bootstrap_mean(np.arange(3.0), ["a"] * 3))
-
-
-def test_percentiles_are_widened_for_few_groups_and_plain_for_many():
-    drawn = np.random.default_rng(7).normal(size=(20000, 1))
-    for groups, reach in ((10_000, 1.96), (12, np.sqrt(12 / 11) * half_width(12)), (8, np.sqrt(8 / 7) * half_width(8))):
-        low, high = expanded_percentiles(drawn, groups)
-        assert -low[0] == pytest.approx(reach, rel=0.06)
-        assert high[0] == pytest.approx(reach, rel=0.06)
-
-
 @pytest.mark.parametrize(
     ("values", "count"),
     [
@@ -243,19 +195,6 @@ def test_overlap_counts_the_common_largest_sizes():
     assert overlap(first, second, 1) == 1
     assert overlap(first, second, 6) == 1
     assert overlap(np.array([2.0, 1, 0, 0]), np.array([0.0, 0, 1, 2]), 2) == 0
-
-
-def test_the_bootstrap_agrees_with_the_clustered_error_of_a_mean():
-    rng = np.random.default_rng(0)
-    groups = [f"g{i // 3}" for i in range(240)]
-    values = rng.normal(size=(240, 2)) + np.repeat(rng.normal(size=(80, 2)), 3, axis=0)
-    low, high = bootstrap_mean(values, groups)
-    summary = summarise(values, groups)
-    reach = half_width(80) * summary.stderr
-    np.testing.assert_allclose(low, summary.mean - reach, atol=0.15 * reach.max())
-    np.testing.assert_allclose(high, summary.mean + reach, atol=0.15 * reach.max())
-    again = bootstrap_mean(values, groups)
-    np.testing.assert_array_equal(low, again[0])
 
 
 def test_with_sizes_the_bootstrap_is_of_a_ratio_and_one_group_gives_nothing():

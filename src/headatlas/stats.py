@@ -180,40 +180,6 @@ def proportion_interval(hits: Array, groups: Sequence[str]) -> tuple[float, floa
     return 0.0 if share == 0 else low, 1.0 if share == 1 else high
 
 
-def resamples(groups: Sequence[str], draws: int = 2000, seed: int = 0) -> Array:
-    """Clustered bootstrap: how often each example counts when groups are drawn with replacement, [draw, example]."""
-    codes = np.unique(np.asarray(groups), return_inverse=True)[1]
-    count = int(codes.max()) + 1
-    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=draws)
-    return drawn[:, codes].astype(np.float64)
-
-
-def expanded_percentiles(drawn: Array, groups: int) -> tuple[Array, Array]:
-    """The 95 % interval of bootstrap statistics [draw, ...], widened for few groups (Hesterberg 2015).
-
-    Plain percentiles are too narrow by a factor of sqrt((g - 1) / g) and for lack of Student's t.
-    """
-    from scipy import stats
-
-    if groups < 2:
-        missing = np.full(drawn.shape[1:], np.nan)
-        return missing, missing
-    tail = float(stats.norm.cdf(-np.sqrt(groups / (groups - 1)) * half_width(groups)))
-    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
-    return low, high
-
-
-def bootstrap_mean(values: Array, groups: Sequence[str], sizes: Array | None = None) -> tuple[Array, Array]:
-    """The 95 % interval of the mean over examples [example, ...], clustered by group.
-
-    With `sizes` [example] it is that of the sum of values over the sum of sizes, as for a mean over tokens.
-    """
-    times = resamples(groups)
-    total = times.sum(1) if sizes is None else times @ sizes
-    drawn = np.tensordot(times, values, axes=(1, 0)) / total.reshape(-1, *[1] * (values.ndim - 1))
-    return expanded_percentiles(drawn, len(set(groups)))
-
-
 def elbow(values: Array) -> int:
     """How many sizes of `values` lie before the elbow of their sorted curve: its largest distance to the chord."""
     curve = np.sort(np.abs(values[np.isfinite(values)]))[::-1]

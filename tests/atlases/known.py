@@ -79,6 +79,7 @@ def write_atlas(
     tests: Sequence[TestInfo] = (),
     audit: Sequence[AuditRecord] = (),
     quantities: Mapping[str, Mapping[str, Quantity]] | None = None,
+    doubts: Mapping[str, Mapping[str, str]] | None = None,
     name: str = "made-up",
     fingerprint: str = "0" * 16,
 ) -> Atlas:
@@ -118,6 +119,7 @@ def write_atlas(
             cells=CellCounts(computed=1, reused=0),
             methods=infos,
             quantities={method: dict(by_task) for method, by_task in (quantities or {}).items()},
+            doubts={method: dict(by_task) for method, by_task in (doubts or {}).items()},
             default_method=_default_method(maps, infos),
             tests=_test_infos((row.test for method_rows in rows.values() for row in method_rows), tests),
             verifications=_verifications(rows),

@@ -195,6 +195,7 @@ def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, ti
         (2, "Did you mean 'Numbers'", ("map", *usual, "--task", "number")),
         (2, "Did you mean 'attribute'", ("map", *usual, "--method", "atribute")),
         (2, "--exact some was given; write a number of examples, or all", ("map", *usual, "--exact", "some")),
+        (2, "Did you mean 'binary'", ("map", *usual, "--gates", "binry")),
         (2, "Unknown dtype 'float31'", ("map", *usual, "--dtype", "float31")),
         (2, "The device 'cuda:99' cannot be used", ("map", *usual, "--device", "cuda:99")),
         (2, "give one of them", ("map", *usual, "--device", "cpu", "--device-map", "auto")),

@@ -58,6 +58,14 @@ class Diagnostic:
     null_low: float | None = None
     null_high: float | None = None
 
+    @classmethod
+    def with_interval(
+        cls, method: str, metric: str, value: float, bounds: tuple[float, float], task: str, seed: int = 0
+    ) -> Diagnostic:
+        """A number of one task with its 95 % interval; bounds that are not known (NaN) are left out."""
+        low, high = (None if math.isnan(bound) else float(bound) for bound in bounds)
+        return cls(method, metric, float(value), task, seed, low=low, high=high)
+
 
 @dataclass(frozen=True)
 class Evidence:

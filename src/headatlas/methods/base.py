@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a method gives back; `quantities` by task, where it measures with one of several metrics and baselines."""
+    """What a method gives back; `quantities` by task, where it measures with one of several metrics and baselines.
+
+    `doubts` says of tasks whose maps failed a check of the method itself why they are not to be read, in a few words.
+    """
 
     maps: list[HeadMap] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     quantities: dict[str, Quantity] = field(default_factory=dict)
+    doubts: dict[str, str] = field(default_factory=dict)
 
 
 class Method:

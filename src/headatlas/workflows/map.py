@@ -208,6 +208,9 @@ def _run(
     record.quantities = {
         method.info.name: part.quantities for method, part in zip(usable, measured, strict=True) if part.quantities
     }
+    record.doubts = {
+        method.info.name: part.doubts for method, part in zip(usable, measured, strict=True) if part.doubts
+    }
     record.default_method = default_method(record, maps)
     computed, reused = len(context.runner.computed), len(context.runner.reused)
     record.cells = CellCounts(computed=computed, reused=reused)

@@ -64,6 +64,7 @@ def describe_method(atlas: Atlas, info: MethodInfo) -> dict[str, Any]:
         ],
         "notes": notes,
         "known_heads": known_heads_line(info.name),
+        "doubts": {task: why for task in atlas.tasks_of(info.name) if (why := atlas.why_not_read(task, info.name))},
     }
 
 

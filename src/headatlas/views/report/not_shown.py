@@ -25,7 +25,7 @@ FEW_GROUPS = 30
 
 def not_shown_chapter(atlas: Atlas, method: str, findings: Sequence[Finding]) -> list[str]:
     limits = [
-        *_without_heads(atlas), *_unable(atlas), *_unmeasured(atlas), *_few_groups(atlas, method),
+        *_without_heads(atlas), *_unable(atlas), *_doubted(atlas), *_unmeasured(atlas), *_few_groups(atlas, method),
         *backups_not_asked(atlas), *_audit(atlas),
     ]  # fmt: skip
     if warning := rounding_warning(atlas):
@@ -54,6 +54,15 @@ def _without_heads(atlas: Atlas) -> list[str]:
 def _unable(atlas: Atlas) -> list[str]:
     unable = [plain(task) for task, verdict in atlas.verdicts.items() if verdict != COMPETENT]
     return [f"Nothing can be said about {', '.join(unable)}: the intact model is not shown to do it."] if unable else []
+
+
+def _doubted(atlas: Atlas) -> list[str]:
+    """Maps that failed the check of their own method."""
+    return [
+        f"The map of {plain(task)} by {plain(method)} is not to be read: {why}."
+        for method, by_task in atlas.run.doubts.items()
+        for task, why in by_task.items()
+    ]
 
 
 def _unmeasured(atlas: Atlas) -> list[str]:

@@ -283,5 +283,5 @@ def test_what_cannot_be_fitted_is_refused(tmp_path):
         check_stage("plsu", 0.1)
     context = run_context(tmp_path)
     empty = context.splits["choose"].keep(lambda example: example.task != "Colours")
-    with pytest.raises(HeadAtlasError, match="Task 'Colours' has no answer in its 'choose' split"):
+    with pytest.raises(HeadAtlasError, match="Task 'Colours' has no example that gates could be fitted to"):
         Gate().measure(context.with_splits({**context.splits, "choose": empty}))

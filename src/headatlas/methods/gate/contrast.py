@@ -41,6 +41,7 @@ class Contrast(FitSettings):
     )
     keep: str = ""
     forget: str = ""
+    gates: str = "paper"  # on planted models these name the right heads in every contrast, binary ones do not
     penalty: float = 0.1
     margin: float = 4.0
 

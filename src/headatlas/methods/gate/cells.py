@@ -65,6 +65,11 @@ class Problem:
     more: Mapping[str, object]
 
     @property
+    def together(self) -> int:
+        """How many fits share a batch."""
+        return max(1, BATCH_TOKENS // self.step_tokens)
+
+    @property
     def step_tokens(self) -> int:
         return sum(max(batch.ids.numel() for batch in batches) for batches in self.data)
 
@@ -73,10 +78,9 @@ class Problem:
     ) -> dict[FitKey, Cell]:
         """A cell for each fit. As many as keep the matrix units busy share a batch: they are computed together, once,
         and written one by one."""
-        room = max(1, BATCH_TOKENS // self.step_tokens)
         cells: dict[FitKey, Cell] = {}
-        for first in range(0, len(wanted), room):
-            cells |= self._together(context, wanted[first : first + room], start, settings)
+        for first in range(0, len(wanted), self.together):
+            cells |= self._together(context, wanted[first : first + self.together], start, settings)
         return cells
 
     def _together(
@@ -105,8 +109,12 @@ class Problem:
         # A step costs a forward and a backward, a look a forward. Most fits end before their last step.
         look = sum(batch.ids.numel() for batch in self.held) / settings.check
         tokens = round(settings.steps * (2 * self.step_tokens + look))
+        forwards = settings.steps * len(self.data) + -(-settings.steps // settings.check) * len(self.held)
         return {
-            fit: context.cell(self.kind, computed(number), tokens, fit=list(fit), **inputs)
+            # The fits of a group share their forwards, so only the first one counts them.
+            fit: context.cell(
+                self.kind, computed(number), tokens, forwards=0 if number else forwards, fit=list(fit), **inputs
+            )
             for number, fit in enumerate(group)
         }
 
@@ -142,6 +150,19 @@ def held_out_nll(
 
     `baseline` gives what a closed gate lets in instead of a head.
     """
+    cells = held_out_cells(context, task, masks, baseline)
+    once = {cell.key: cell for cell in cells}
+    results = dict(zip(once, context.runner.run(title, list(once.values())), strict=True))
+    return [context.per_example(task, "evaluate", [results[cell.key]["nll"]]).T for cell in cells]
+
+
+def held_out_cells(
+    context: RunContext,
+    task: str,
+    masks: Sequence[Masks],
+    baseline: Callable[[Batch], Baseline | None] = lambda _: None,
+) -> list[Cell]:
+    """The cells of `held_out_nll`, one per entry."""
     batches = context.batches(task, "evaluate")
     keys, tokens = [batch.key for batch in batches], sum(batch.ids.numel() for batch in batches)
 
@@ -151,12 +172,10 @@ def held_out_nll(
             scores = [nll(context.model, batch, mask.gates, baseline(batch)) for batch in batches]
             return {"nll": torch.cat(scores, 1).T.contiguous().numpy()}
 
-        return context.cell(GATED, compute, len(mask.gates) * tokens, batches=keys, gates=mask.source)
+        cost = len(mask.gates) * tokens
+        return context.cell(GATED, compute, cost, forwards=len(batches), batches=keys, gates=mask.source)
 
-    cells = [cell(mask) for mask in masks]
-    once = {cell.key: cell for cell in cells}
-    results = dict(zip(once, context.runner.run(title, list(once.values())), strict=True))
-    return [context.per_example(task, "evaluate", [results[cell.key]["nll"]]).T for cell in cells]
+    return [cell(mask) for mask in masks]
 
 
 def held_out_tokens(context: RunContext, task: str) -> Array:

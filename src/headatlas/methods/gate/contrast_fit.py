@@ -22,6 +22,7 @@ from headatlas.methods.gate.likelihood import (
     token_counts,
 )
 from headatlas.methods.gate.roles import OPEN
+from headatlas.methods.gate.stages import random_starts
 from headatlas.model.heads import HeadModel
 from headatlas.run.batches import Batch
 from headatlas.run.cells import CellKind
@@ -30,22 +31,26 @@ from headatlas.stats import Summary, bootstrap_mean
 
 FIT = CellKind("contrast fit", 3)
 STAGE = "contrast"
+TITLE, HELD_OUT_TITLE = "Contrast", "Contrast on held-out examples"
 
 
 def fit_contrast(contrast: Contrast, context: RunContext) -> list[Fitted]:
     """The finished fit of every seed."""
+    wanted = contrast_keys(contrast, context)
+    cells = problem(contrast, context).cells(context, wanted, random_starts(contrast, context), contrast)
+    return list(run_fits(context, TITLE, {contrast.keep: cells})[contrast.keep].values())
+
+
+def contrast_keys(contrast: Contrast, context: RunContext) -> list[FitKey]:
+    """One fit per seed; refused where the context does not have its tasks."""
     for task in (contrast.keep, contrast.forget):
         if task not in context.tasks:
             raise unknown("task", task, context.tasks)
-    wanted = [FitKey(seed, STAGE, contrast.penalty) for seed in range(contrast.seeds)]
-    shape = context.model.shape
-    cells = _problem(contrast, context).cells(
-        context, wanted, lambda fit: torch.from_numpy(contrast.start(shape, fit.seed)), contrast
-    )
-    return list(run_fits(context, "Contrast", {contrast.keep: cells})[contrast.keep].values())
+    return [FitKey(seed, STAGE, contrast.penalty) for seed in range(contrast.seeds)]
 
 
-def _problem(contrast: Contrast, context: RunContext) -> Problem:
+def problem(contrast: Contrast, context: RunContext) -> Problem:
+    """What is fitted: both tasks at once."""
     tasks = (contrast.keep, contrast.forget)
     data = [task_batches(context, task, "fit", contrast.batch) for task in tasks]
     held = [task_batches(context, task, "choose", contrast.batch, contrast.held) for task in tasks]
@@ -77,7 +82,7 @@ def damage(contrast: Contrast, context: RunContext, fits: Sequence[Fitted]) -> l
     ]
     for task in context.tasks:
         open_gates = Masks(torch.ones(1, *context.model.shape), "open")
-        (intact,), *masked = held_out_nll(context, task, [open_gates, *masks], "Contrast on held-out examples")
+        (intact,), *masked = held_out_nll(context, task, [open_gates, *masks], HELD_OUT_TITLE)
         entries.append(Diagnostic(name, "intact logprob", float(-intact.mean()), task))
         for seed, losses in enumerate(masked):
             change = intact - losses

@@ -15,6 +15,7 @@ from headatlas.methods.gate.settings import FitSettings
 
 if TYPE_CHECKING:
     from headatlas.run.context import RunContext
+    from headatlas.run.work import Step
 
 # The sign of lambda in each stage: the loss has -lambda * mean(logit), so a positive lambda rewards open gates.
 STAGES = {"base": 0, "plus": 1, "minus": -1}
@@ -84,14 +85,21 @@ class Gate(FitSettings):
         super().__post_init__()
         check_stage("plus", self.penalty)
 
+    def work(self, context: RunContext) -> list[Step]:
+        from headatlas.methods.gate.work import gate_steps
+
+        return gate_steps(self, context, self._tasks(context))
+
     def measure(self, context: RunContext) -> Measured:
         from headatlas.methods.gate.stages import fit_stages, report
 
-        # A task that was skipped as too hard is not replaced by another.
-        tasks = [task for task in context.tasks if not self.tasks or task in self.tasks]
-        fits = fit_stages(self, context, tasks)
+        fits = fit_stages(self, context, self._tasks(context))
         reports = [report(self, context, task, task_fits) for task, task_fits in fits.items()]
         return Measured(
             [head_map for part in reports for head_map in part.maps],
             [entry for part in reports for entry in part.diagnostics],
         )
+
+    def _tasks(self, context: RunContext) -> list[str]:
+        """A task that was skipped as too hard is not replaced by another."""
+        return [task for task in context.tasks if not self.tasks or task in self.tasks]

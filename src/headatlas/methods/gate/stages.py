@@ -15,37 +15,44 @@ from headatlas.methods.gate.consistency import consistency
 from headatlas.methods.gate.gate import STAGES, Gate, check_stage
 from headatlas.methods.gate.likelihood import TaskLoss, task_batches
 from headatlas.methods.gate.roles import OPEN, roles
+from headatlas.methods.gate.settings import FitSettings
 from headatlas.run.cells import CellKind, Result
 from headatlas.run.context import RunContext
 from headatlas.stats import Array, Summary, bootstrap_mean
 
 FIT = CellKind("gate fit", 2)
 MASKS = ("base_soft", "plus_soft", "plus_binary", "minus_soft", "minus_binary")
+TITLE, URGED_TITLE, HELD_OUT_TITLE = "Gates", "Gates, urged to open or to close", "Gates on held-out examples"
 CURVES = ("objective", "nll", "penalty", "open")
 
 
 def fit_stages(gate: Gate, context: RunContext, tasks: Sequence[str]) -> dict[str, dict[FitKey, Fitted]]:
     """All stages of every task and seed."""
-    problems = {task: _problem(gate, context, task) for task in tasks}
-    seeds, shape = range(gate.seeds), context.model.shape
-    first = [FitKey(seed, "base", 0.0) for seed in seeds]
-    base = run_fits(
-        context,
-        "Gates",
-        {
-            task: problem.cells(context, first, lambda fit: torch.from_numpy(gate.start(shape, fit.seed)), gate)
-            for task, problem in problems.items()
-        },
-    )
-    second = [FitKey(seed, stage, sign * gate.penalty) for seed in seeds for stage, sign in STAGES.items() if sign]
-    for fit in second:
-        check_stage(fit.stage, fit.penalty)
+    problems = {task: problem(gate, context, task) for task in tasks}
+    first, second = stage_keys(gate)
+    start = random_starts(gate, context)
+    base = run_fits(context, TITLE, {task: part.cells(context, first, start, gate) for task, part in problems.items()})
     urged = run_fits(
         context,
-        "Gates, urged to open or to close",
-        {task: problem.cells(context, second, _starts(base[task]), gate) for task, problem in problems.items()},
+        URGED_TITLE,
+        {task: part.cells(context, second, _starts(base[task]), gate) for task, part in problems.items()},
     )
     return {task: base[task] | urged[task] for task in tasks}
+
+
+def stage_keys(gate: Gate) -> tuple[list[FitKey], list[FitKey]]:
+    """The fits from a random start, and those that set out from them."""
+    first = [FitKey(seed, "base", 0.0) for seed in range(gate.seeds)]
+    second = [
+        FitKey(seed, stage, sign * gate.penalty) for seed in range(gate.seeds) for stage, sign in STAGES.items() if sign
+    ]
+    for fit in second:
+        check_stage(fit.stage, fit.penalty)
+    return first, second
+
+
+def random_starts(settings: FitSettings, context: RunContext) -> Callable[[FitKey], Tensor]:
+    return lambda fit: torch.from_numpy(settings.start(context.model.shape, fit.seed))
 
 
 def report(gate: Gate, context: RunContext, task: str, fits: Mapping[FitKey, Fitted]) -> Measured:
@@ -66,7 +73,8 @@ def report(gate: Gate, context: RunContext, task: str, fits: Mapping[FitKey, Fit
     return Measured(maps, entries)
 
 
-def _problem(gate: Gate, context: RunContext, task: str) -> Problem:
+def problem(gate: Gate, context: RunContext, task: str) -> Problem:
+    """What is fitted for one task."""
     fit = task_batches(context, task, "fit", gate.batch)
     choose = task_batches(context, task, "choose", gate.batch, gate.held)
     loss = TaskLoss(context.model, fit, choose, gate.checkpoint)
@@ -80,7 +88,7 @@ def _held_out(
     `fits`, which holds the three stages of one seed."""
     open_gates = Masks(torch.ones(1, *context.model.shape), "open")
     masks = [Masks(_masks(stages), [fitted.key for fitted in stages]) for stages in fits]
-    (full, *masked) = held_out_nll(context, task, [open_gates, *masks], "Gates on held-out examples")
+    (full, *masked) = held_out_nll(context, task, [open_gates, *masks], HELD_OUT_TITLE)
     tokens, groups = held_out_tokens(context, task), context.groups(task, "evaluate")
 
     def entry(metric: str, seed: int, sums: Array) -> Diagnostic:

@@ -10,10 +10,11 @@ from torch import Tensor, nn
 
 from headatlas.methods.probe.data import Labelling, ProbeData
 from headatlas.methods.probe.fits import Fit, Fits
-from headatlas.run.cells import CellKind, Result
+from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
 
 PAPER = CellKind("paper probe")
+TITLE = "Paper probe"
 PROJECTED, HIDDEN, DROPOUT, LEARNING_RATE = 64, 512, 0.3, 1e-4
 BATCH = 32
 EPOCHS = 60  # at most; fitting ends earlier where `choose` has not got better for PATIENCE epochs
@@ -36,22 +37,9 @@ class PaperProbe(nn.Module):
 
 
 def fit_paper(context: RunContext, data: ProbeData, shuffles: int, seeds: int) -> Fits:
-    """One cell per probe: the real labels once per seed, then the shuffled ones and the halves."""
-    named: list[tuple[str, int, Labelling]] = [("real", seed, data.real()) for seed in range(seeds)]
-    named += [("shuffled", seed, data.shuffled(seed)) for seed in range(shuffles)]
-    named += [(f"half {i}", seed, half) for seed in range(seeds) for i, half in enumerate(data.halves(seed))]
-    cells = [
-        context.cell(
-            PAPER,
-            partial(_compute, data, labelling, seed),
-            int(labelling.used.sum()),
-            data=data.key,
-            labels=kind,
-            seed=seed,
-        )
-        for kind, seed, labelling in named
-    ]
-    results = context.runner.run("Paper probe", cells)
+    """Fitted on `fit`, stopped by `choose`."""
+    named = _labellings(data, shuffles, seeds)
+    results = context.runner.run(TITLE, paper_cells(context, data, shuffles, seeds))
     importance = np.stack(
         [_importance(data, labelling, result) for (_, _, labelling), result in zip(named, results, strict=True)]
     )
@@ -63,6 +51,29 @@ def fit_paper(context: RunContext, data: ProbeData, shuffles: int, seeds: int) -
         null_accuracy=np.array([hit.mean() for hit in hits]),
         halves=importance[seeds + shuffles :].reshape(seeds, 2, *importance.shape[1:]),
     )
+
+
+def paper_cells(context: RunContext, data: ProbeData, shuffles: int, seeds: int) -> list[Cell]:
+    """One cell per probe. None of them runs the model."""
+    return [
+        context.cell(
+            PAPER,
+            partial(_compute, data, labelling, seed),
+            int(labelling.used.sum()),
+            forwards=0,
+            data=data.key,
+            labels=kind,
+            seed=seed,
+        )
+        for kind, seed, labelling in _labellings(data, shuffles, seeds)
+    ]
+
+
+def _labellings(data: ProbeData, shuffles: int, seeds: int) -> list[tuple[str, int, Labelling]]:
+    """The real labels once per seed, then the shuffled ones and the halves."""
+    named = [("real", seed, data.real()) for seed in range(seeds)]
+    named += [("shuffled", seed, data.shuffled(seed)) for seed in range(shuffles)]
+    return named + [(f"half {i}", seed, half) for seed in range(seeds) for i, half in enumerate(data.halves(seed))]
 
 
 def _importance(data: ProbeData, labelling: Labelling, result: Result) -> np.ndarray:

@@ -1,0 +1,45 @@
+"""The work of a probe before it is fitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from headatlas.methods.probe import linear, paper
+from headatlas.methods.probe.data import ProbeData
+from headatlas.methods.probe.features import feature_cells, title
+from headatlas.methods.probe.reading import Reading
+from headatlas.run.context import RunContext
+from headatlas.run.generation import LONGEST, answer_cells
+from headatlas.run.generation import TITLE as GENERATED
+from headatlas.run.work import Step
+from headatlas.suites.suite import SPLITS
+
+if TYPE_CHECKING:
+    from headatlas.methods.probe.probe import Probe
+
+
+def probe_steps(probe: Probe, context: RunContext) -> list[Step]:
+    """Answers, features of every split, and fits, which run no model.
+
+    How long generated answers are is not known before: features are planned with the reference answers, and at most
+    with `LONGEST` tokens more in every row.
+    """
+    steps, reading = [], Reading(probe.tokens, probe.k)
+    generated = probe.answers == "generated"
+    if generated:
+        steps.append(Step(GENERATED, answer_cells(context, LONGEST)))
+    for split in SPLITS:
+        cells = [cell for task_cells in feature_cells(context, split, reading).values() for cell in task_cells]
+        most = None
+        if generated:  # twice: once with the question, once without
+            rows = sum(batch.size for task in context.tasks for batch in context.batches(task, split))
+            most = sum(cell.tokens for cell in cells) + 2 * rows * LONGEST
+        steps.append(Step(title(split), cells, most))
+    data = ProbeData.of(context, {split: torch.zeros(0) for split in SPLITS})
+    if probe.kind == "paper":
+        steps.append(Step(paper.TITLE, paper.paper_cells(context, data, probe.shuffles, probe.seeds)))
+    else:
+        steps.append(Step(linear.TITLE, linear.linear_cells(context, data, probe.shuffles, probe.seeds)))
+    return steps

@@ -1,42 +1,27 @@
 """What a method says that it will do is what it does."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.attention import Attention
 from headatlas.methods.attribute import Attribute
-from headatlas.methods.base import Method
 from headatlas.methods.gate.contrast import Contrast
 from headatlas.methods.gate.gate import Gate
 from headatlas.methods.probe.probe import Probe
 from headatlas.methods.repair.repair import Repair
 from headatlas.model.heads import HeadModel
+from headatlas.model.sharing import Sharing
 from headatlas.run.cells import Runner
 from headatlas.run.competence import competence, competence_step
 from headatlas.run.work import NotingRunner
-from headatlas.suites.example import Counterfactual
 from tests import tiny
 from tests.run.contexts import run_context
+from tests.run.test_quantity import twin_suite
 
-
-def with_twins():
-    """The copying suite; the twin of an example names the next word."""
-    suite = tiny.copying(24)
-    words = {"Colours": tiny.COLOURS, "Numbers": tiny.NUMBERS}
-
-    def twin(example):
-        known = words[example.task]
-        other = known[(known.index(example.answer.strip()) + 1) % 4]
-        prompt = example.prompt.replace(f"{example.answer} is", f" {other} is")
-        return example.model_copy(update={"counterfactual": Counterfactual(prompt=prompt, answer=f" {other}")})
-
-    return replace(suite, examples=tuple(map(twin, suite.examples)))
-
-
-SUITES = {"mean": tiny.suite(), "pair": tiny.copying(24), "twin": with_twins()}
+SUITES = {"mean": tiny.suite(), "pair": tiny.copying(24), "twin": twin_suite()}
 
 
 @dataclass
@@ -132,3 +117,25 @@ def test_methods(tmp_path, method, suite):
         expected = sum(plan[title][1] for title in plan)
         ran = sum(tokens for _, tokens, _ in done.values())
         assert abs(math.log(expected / ran)) < math.log(1.6)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        Gate(steps=3, check=2, seeds=2),
+        Contrast(keep="Colours", forget="Numbers", steps=3, seeds=2),
+        Repair(leaders=1, candidates=2),
+        Probe(answers="generated"),
+    ],
+    ids=lambda method: method.info.name,
+)
+def test_methods_whose_work_depends_on_results_stay_below_what_they_say(tmp_path, method):
+    plan, _ = compare(tmp_path, method.work, method.measure)
+    assert [exact for *_, exact in plan.values()].count(False) >= 1
+
+
+def test_a_model_that_shares_nothing_stays_below_it_too(tmp_path):
+    model = tiny.model()
+    model.sharing = Sharing(False, False)
+    method = Ablate(exact=4, enough=False)
+    compare(tmp_path, method.work, method.measure, model, SUITES["twin"])

@@ -35,10 +35,10 @@ def given_speed(tokens_per_second: float) -> Speed:
 def time_model(context: RunContext) -> Speed:
     """From forwards of a batch of the run, or of as many of its rows as take less than a second."""
     ids = max((batch.ids for batch in context.batches(context.tasks[0], "fit")), key=lambda ids: ids.numel())
-    alone = _seconds(context.model, ids[:1])
-    alone = min(alone, _seconds(context.model, ids[:1])) if alone < ENOUGH else alone
-    rows = max(1, min(len(ids), int(ENOUGH / alone)))
-    seconds = _seconds(context.model, ids[:rows])
+    rows, seconds = 1, _seconds(context.model, ids[:1])
+    if seconds < ENOUGH:  # else the first forward, which is slower than others, has to do
+        rows = max(1, min(len(ids), int(2 * ENOUGH / _seconds(context.model, ids[:1]))))
+        seconds = _seconds(context.model, ids[:rows])
     if seconds < ENOUGH / 3:
         seconds = sorted([seconds, *(_seconds(context.model, ids[:rows]) for _ in range(2))])[1]
     return Speed(rows * ids.shape[1] / seconds, f"timed with the model, {rows * ids.shape[1]} tokens at once", 1.5)
@@ -65,5 +65,7 @@ def time_matrices(sizes: Sizes, length: float, dtype: torch.dtype, device: torch
         done += 1
     speed = done * 2 * BATCH_TOKENS * width * width / elapsed
     name = str(dtype).removeprefix("torch.")
-    source = f"from {speed / 1e9:,.0f} GFLOP/s in {name} products of matrices on {device.type}, which a forward may miss"
+    source = (
+        f"from {speed / 1e9:,.0f} GFLOP/s in {name} products of matrices on {device.type}, which a forward may miss"
+    )
     return Speed(speed / sizes.flops(length), source, 3.0)

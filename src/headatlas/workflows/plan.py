@@ -27,6 +27,7 @@ from headatlas.run.speed import Speed, given_speed, time_matrices, time_model
 from headatlas.run.words import Words
 from headatlas.run.work import NotingRunner, Step
 from headatlas.suites.suite import Suite
+from headatlas.wording import duration, gigabytes, percent, rounded
 from headatlas.workflows.machine import memory_of_machine
 from headatlas.workflows.presets import DEFAULT
 from headatlas.workflows.request import check_request
@@ -88,6 +89,22 @@ class Plan:
         """Seconds, from the fastest to the slowest that is likely."""
         return self.seconds / self.speed.factor, self.seconds * self.speed.factor
 
+    @property
+    def time(self) -> str:
+        low, high = map(duration, self.range)
+        return f"about {duration(self.seconds)} ({low} to {high})"
+
+    @property
+    def sentences(self) -> list[str]:
+        """The plan in short."""
+        parts = sorted(self.stages, key=lambda stage: -stage.tokens)[:3]
+        shares = ", ".join(f"{part.name} {percent(part.tokens / max(self.tokens, 1), 0)}" for part in parts)
+        rate = f"{rounded(self.speed.tokens_per_second)} tokens/s"
+        return [
+            f"This will take {self.time}: {rounded(self.tokens)} tokens at {rate} ({self.speed.source}); {shares}.",
+            f"Memory at the peak: about {gigabytes(self.memory.peak)}. `headatlas plan` shows the parts.",
+        ]
+
     def seconds_of(self, tokens: int) -> float:
         return tokens / self.speed.tokens_per_second
 
@@ -134,7 +151,7 @@ def plan_map(
         assumed.append("No tokenizer is at hand: tokens are counted as words, digits and marks.")
     context = RunContext(outline, splits, NotingRunner(), Encoder(outline, chat))
     if speed is None and load_weights and isinstance(outline, Outline) and _fits(outline):
-        loaded = load(outline.folder or "", dtype=dtype, device=device, reporter=reporter)
+        loaded = load(model, dtype=dtype, device=device, reporter=reporter)
         speed = time_model(RunContext(loaded, splits, NotingRunner(), Encoder(loaded, chat)))
         del loaded
     return make_plan(context, request.methods, request.suite.name, speed, device, assumed)
@@ -163,7 +180,9 @@ def make_plan(
         speed = _timed(context, size, length, device)
     if any(not stage.exact for stage in noted):
         inexact = ", ".join(stage.name for stage in noted if not stage.exact)
-        said.append(f"What {inexact} will run depends in part on results: the tokens are expected, with an upper bound.")
+        said.append(
+            f"What {inexact} will run depends in part on results: the tokens are expected, with an upper bound."
+        )
     said.append("Every task is mapped; one that the model turns out to be at chance on costs its competence only.")
     said.append("Audit, figures and report are not counted.")
     return Plan(
@@ -179,14 +198,12 @@ def make_plan(
 
 def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter) -> None:
     """Say how long a map will take if that is long. Writes nothing."""
-    from headatlas.views.terminal.plan import plan_sentences
-
     if reporter.quiet:
         return
     done = context.runner.path
     plan = make_plan(context, methods, context.splits["fit"].name, is_done=lambda cell: done(cell).exists())
     if plan.seconds > LONG:
-        for sentence in plan_sentences(plan):
+        for sentence in plan.sentences:
             reporter.say(sentence)
 
 

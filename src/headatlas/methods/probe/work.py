@@ -8,7 +8,7 @@ import torch
 
 from headatlas.methods.probe import linear, paper
 from headatlas.methods.probe.data import ProbeData
-from headatlas.methods.probe.features import feature_cells, title
+from headatlas.methods.probe.features import WITHOUT_QUESTION, feature_cells, title
 from headatlas.methods.probe.reading import Reading
 from headatlas.run.context import RunContext
 from headatlas.run.generation import LONGEST, answer_cells
@@ -24,7 +24,7 @@ def probe_steps(probe: Probe, context: RunContext) -> list[Step]:
     """Answers, features of every split, and fits, which run no model.
 
     How long generated answers are is not known before: features are planned with the reference answers, and at most
-    with `LONGEST` tokens more in every row.
+    with answers of `LONGEST` tokens.
     """
     steps, reading = [], Reading(probe.tokens, probe.k)
     generated = probe.answers == "generated"
@@ -32,10 +32,7 @@ def probe_steps(probe: Probe, context: RunContext) -> list[Step]:
         steps.append(Step(GENERATED, answer_cells(context, LONGEST)))
     for split in SPLITS:
         cells = [cell for task_cells in feature_cells(context, split, reading).values() for cell in task_cells]
-        most = None
-        if generated:  # twice: once with the question, once without
-            rows = sum(batch.size for task in context.tasks for batch in context.batches(task, split))
-            most = sum(cell.tokens for cell in cells) + 2 * rows * LONGEST
+        most = sum(_most_tokens(context, task, split) for task in context.tasks) if generated else None
         steps.append(Step(title(split), cells, most))
     data = ProbeData.of(context, {split: torch.zeros(0) for split in SPLITS})
     if probe.kind == "paper":
@@ -43,3 +40,10 @@ def probe_steps(probe: Probe, context: RunContext) -> list[Step]:
     else:
         steps.append(Step(linear.TITLE, linear.linear_cells(context, data, probe.shuffles, probe.seeds)))
     return steps
+
+
+def _most_tokens(context: RunContext, task: str, split: str) -> int:
+    """Every text is padded to the longest at most, and read once with its question and once without."""
+    encoder, examples = context.encoder, context.examples(task, split)
+    longest = max(len(encoder.prompt_ids(example.prompt)) for example in examples)
+    return len(examples) * (longest + len(encoder.ids(WITHOUT_QUESTION)) + 2 * LONGEST)

@@ -151,7 +151,7 @@ def plan_map(
         assumed.append("No tokenizer is at hand: tokens are counted as words, digits and marks.")
     context = RunContext(outline, splits, NotingRunner(), Encoder(outline, chat))
     if speed is None and load_weights and isinstance(outline, Outline) and _fits(outline):
-        loaded = load(model, dtype=dtype, device=device, reporter=reporter)
+        loaded = load(str(model), dtype=dtype, device=device, reporter=reporter)
         speed = time_model(RunContext(loaded, splits, NotingRunner(), Encoder(loaded, chat)))
         del loaded
     return make_plan(context, request.methods, request.suite.name, speed, device, assumed)

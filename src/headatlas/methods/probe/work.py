@@ -19,12 +19,14 @@ from headatlas.suites.suite import SPLITS
 if TYPE_CHECKING:
     from headatlas.methods.probe.probe import Probe
 
+READ_AGAIN = 3  # tokens that a broken character, of which a small model writes some, is read as
+
 
 def probe_steps(probe: Probe, context: RunContext) -> list[Step]:
     """Answers, features of every split, and fits, which run no model.
 
     How long generated answers are is not known before: features are planned with the reference answers, and at most
-    with answers of `LONGEST` tokens.
+    with answers of `LONGEST` tokens, each of which may be read again as several.
     """
     steps, reading = [], Reading(probe.tokens, probe.k)
     generated = probe.answers == "generated"
@@ -46,4 +48,4 @@ def _most_tokens(context: RunContext, task: str, split: str) -> int:
     """Every text is padded to the longest at most, and read once with its question and once without."""
     encoder, examples = context.encoder, context.examples(task, split)
     longest = max(len(encoder.prompt_ids(example.prompt)) for example in examples)
-    return len(examples) * (longest + len(encoder.ids(WITHOUT_QUESTION)) + 2 * LONGEST)
+    return len(examples) * (longest + len(encoder.ids(WITHOUT_QUESTION)) + 2 * READ_AGAIN * LONGEST)

@@ -14,6 +14,7 @@ from headatlas.wording import (
     head_list,
     head_name,
     interval,
+    listed,
     p_value,
     percent,
     rounded,
@@ -26,7 +27,7 @@ def test_the_examples_of_the_docstrings_are_true():
     result = doctest.testmod(wording)
     assert result.failed == 0
     documented = [decimal, signed, fitting_digits, significant, p_value, percent, interval, count, head_name, head_list]
-    documented += [rounded, duration, gigabytes]
+    documented += [rounded, duration, gigabytes, listed]
     assert result.attempted == len(documented)
 
 

@@ -7,7 +7,7 @@ that is missing or not finite is a dash.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 MINUS = "\u2212"
 MISSING = "\u2013"
@@ -129,6 +129,16 @@ def gigabytes(size: float) -> str:
     ('0.54 GB', '280 GB')
     """
     return f"{rounded(size / 1e9)} GB"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed([])
+    ('a', 'a, b and c', 'none')
+    """
+    *first, last = [*words] or ["none"]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def head_name(layer: int, head: int) -> str:

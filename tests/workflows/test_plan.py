@@ -74,6 +74,12 @@ def test_more_examples_and_groups_of_heads_cost_more():
     assert "No tokenizer is at hand" in small.assumed[0]
 
 
+def test_half_precision_also_measures_what_rounding_adds(tiny_folder):
+    plan = plan_map(tiny_folder, SUITE, ["attention"], dtype="bfloat16", tokens_per_second=1)
+    assert [stage.name for stage in plan.stages] == ["competence", "attention", "rounding"]
+    assert any("twice the memory of the weights" in sentence for sentence in plan.assumed)
+
+
 def test_memory_is_the_weights_and_the_larger_of_two_parts(tiny_folder):
     plan = plan_map(tiny_folder, SUITE, ["attribute"], tokens_per_second=1)
     memory = plan.memory

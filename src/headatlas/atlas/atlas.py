@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 
 from headatlas.atlas.declarations import MethodInfo
 from headatlas.atlas.ranking import head_order
-from headatlas.atlas.records import Head
+from headatlas.atlas.records import COMPETENT, Head
 from headatlas.atlas.run_record import RunRecord, read_run
-from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, LATER, SCORES
+from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, LATER, NOISE, SCORES
 from headatlas.errors import HeadAtlasError, unknown
 from headatlas.stats import Array
 
@@ -44,6 +44,11 @@ class Atlas:
         return self._table("diagnostics.parquet", DIAGNOSTICS, optional=True)
 
     @cached_property
+    def noise(self) -> pd.DataFrame:
+        """How sets of examples move the maps, all heads together; empty for atlases that were made without it."""
+        return self._table("noise.parquet", NOISE, optional=True)
+
+    @cached_property
     def evidence(self) -> pd.DataFrame:
         """The outcomes of interventions; empty before `verify`."""
         return self._table("evidence.parquet", EVIDENCE, optional=True, later=LATER)
@@ -62,6 +67,12 @@ class Atlas:
     def verdicts(self) -> dict[str, str]:
         """Every task of the suite, mapped or not, with its verdict of competence."""
         return dict(zip(self.competence["task"], self.competence["verdict"], strict=True))
+
+    def why_not_read(self, task: str, method: str) -> str | None:
+        """Why a map is not to be read, in a few words: the intact model cannot do the task, or the map failed its
+        method's own check; None where neither is so."""
+        verdict = self.verdicts.get(task, COMPETENT)
+        return verdict if verdict != COMPETENT else self.run.doubts.get(method, {}).get(task)
 
     @cached_property
     def methods(self) -> list[str]:

@@ -19,6 +19,8 @@ def run(
 ) -> None:
     """Write report.md and the page report.html: maps, competence, strongest heads, evidence, patterns, limits.
 
+    With a second atlas the page shows both side by side, and how alike they are (as headatlas compare does).
+
     Example: headatlas report atlas --pdf
     """
     import json
@@ -26,6 +28,7 @@ def run(
 
     from headatlas.atlas.atlas import Atlas
     from headatlas.patterns import find_patterns
+    from headatlas.patterns.compare import compare_if_possible
     from headatlas.views.page import write_page
     from headatlas.views.report.report import write_report
 
@@ -33,7 +36,11 @@ def run(
     findings = find_patterns(opened, method, seed=seed, draws=draws)
     path = write_report(opened, method, findings)
     beside = [Atlas(other)] if other is not None else []
-    page = write_page([opened, *beside], findings=[findings, *(second.findings for second in beside)])
+    page = write_page(
+        [opened, *beside],
+        findings=[findings, *(second.findings for second in beside)],
+        comparison=compare_if_possible(opened, beside[0], method) if beside else None,
+    )
     printed = None
     if pdf:
         from headatlas.views.pdf import print_pdf

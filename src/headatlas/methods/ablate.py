@@ -7,7 +7,7 @@ head, and correct the estimate without bias.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -19,8 +19,9 @@ from headatlas.methods.attribute import describe, mirrored, plan_tasks, say_left
 from headatlas.methods.base import Measured, Method
 from headatlas.methods.certify import Certified, negative
 from headatlas.methods.effects import kv_groups, single_heads
-from headatlas.methods.rounds import Measurements, measure_all, measure_in_rounds
+from headatlas.methods.rounds import SECOND_SHARE, Measurements, measure_all, measure_in_rounds
 from headatlas.methods.specific import shares, specific
+from headatlas.methods.stability import example_noise, stability
 from headatlas.run.settings import check_baseline, check_metric
 from headatlas.stats import Array, overlap, rank_correlation
 from headatlas.suites.suite import MAPPED
@@ -100,8 +101,10 @@ class Ablate(Method):
                 f"exact = {self.exact} was asked for; an error needs at least {FEWEST_EXACT} exact examples, or 'all' "
                 "of them."
             )
-        if not 0 <= self.thorough <= 1:
-            raise UsageError(f"thorough = {self.thorough} was asked for; give a share of the heads, from 0 to 1.")
+        if not 0 <= self.thorough <= SECOND_SHARE:
+            raise UsageError(
+                f"thorough = {self.thorough} was asked for; give a share of the heads, from 0 to {SECOND_SHARE}."
+            )
 
     def check_examples(self, context: RunContext) -> None:
         plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
@@ -129,7 +132,12 @@ class Ablate(Method):
         measured = self._measured(quantities, (heads, groups))
         each, together = range(len(heads)), range(len(heads), len(heads) + len(groups))
         needed = {task: m.certified(each) for task, m in measured.items()}
-        maps = [self._map(context, task, "needed", result) for task, result in needed.items()]
+        values = {task: m.values(each) for task, m in measured.items()}
+        examples = {task: [item.example for item in q.items] for task, q in quantities.items()}
+        maps = [
+            replace(self._map(context, task, "needed", result), noise=example_noise(values[task], examples[task]))
+            for task, result in needed.items()
+        ]
         if groups:
             maps += [self._kv_map(context, task, m.certified(together)) for task, m in measured.items()]
         task_shares = {task: shares(result) for task, result in needed.items()}
@@ -142,7 +150,10 @@ class Ablate(Method):
         entries = [
             entry
             for task, quantity in quantities.items()
-            for entry in self._entries(quantity, needed[task], measured[task].halves(each, self.seed))
+            for entry in (
+                *self._entries(quantity, needed[task], measured[task].halves(each, self.seed)),
+                *stability(self.info.name, task, values[task], examples[task], self.seed),
+            )
         ]
         return Measured(maps, entries, {task: q.record for task, q in quantities.items()})
 

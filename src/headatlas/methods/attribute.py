@@ -13,6 +13,7 @@ from headatlas.atlas.records import Diagnostic, HeadMap
 from headatlas.methods.base import Measured, Method
 from headatlas.methods.effects import attributed_effects
 from headatlas.methods.signs import check_signs, sign_step
+from headatlas.methods.stability import example_noise, stability
 from headatlas.run.settings import TWIN_BASELINES, check_baseline, check_metric
 from headatlas.stats import Array, Summary, summarise
 
@@ -83,6 +84,7 @@ class Attribute(Method):
         entries = [entry for q in quantities.values() for entry in describe(self.info.name, q)]
         for task, quantity in quantities.items():
             entries += check_signs(self.info.name, quantity, effects[task].mean(0))
+            entries += stability(self.info.name, task, effects[task], [item.example for item in quantity.items])
         return Measured(maps, entries, {task: q.record for task, q in quantities.items()})
 
     def _maps(self, measure: str, quantities: dict[str, TaskQuantity], effects: dict[str, Array]) -> list[HeadMap]:
@@ -90,6 +92,7 @@ class Attribute(Method):
             HeadMap(
                 self.info.name, measure, task, 0, quantities[task].context.heads,
                 without_p(summarise(task_effects, quantities[task].groups)),
+                example_noise(task_effects, [item.example for item in quantities[task].items]),
             )
             for task, task_effects in effects.items()
         ]  # fmt: skip

@@ -176,17 +176,19 @@ def run_rounds(
 
 
 def _farthest(measured: Measurements, share: float, sizes: Sequence[int]) -> Indices:
-    """The share of each kind whose effects may be the largest: those whose intervals reach farthest from zero."""
+    """The share of each kind whose effects may be the largest: of the units of the last round, those whose intervals
+    reach farthest from zero."""
     if share >= 1:
         return np.arange(len(measured.turns))
     chosen, start = [], 0
     for size in sizes:
-        numbers = np.arange(start, start + size)
+        numbers, wanted = np.arange(start, start + size), max(1, round(share * size))
+        numbers = numbers[measured.turns[numbers] == measured.turns.max()]
         start += size
         if size:
             summary = measured.certified(numbers.tolist()).summary
             reach = np.maximum(np.abs(summary.low), np.abs(summary.high))
-            chosen.append(np.sort(numbers[np.argsort(-reach, kind="stable")[: max(1, round(share * size))]]))
+            chosen.append(np.sort(numbers[np.argsort(-reach, kind="stable")[:wanted]]))
     return np.concatenate(chosen)
 
 

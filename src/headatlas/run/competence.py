@@ -53,7 +53,7 @@ def _batches(context: RunContext) -> list[tuple[str, str, Batch]]:
         (task, split, batch)
         for task in context.tasks
         for split in SPLITS
-        for batch in context.batches(task, split, with_distractors=True)
+        for batch in context.batches(task, split, with_distractors=True, closed=True)
     ]
 
 

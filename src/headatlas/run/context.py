@@ -28,7 +28,7 @@ class RunContext:
         self.model, self.splits, self.runner, self.encoder = model, splits, runner, encoder
         self.model_fingerprint = model.fingerprint()
         self.tasks = splits["fit"].tasks
-        self._batches: dict[tuple[str, str, bool], list[Batch]] = {}
+        self._batches: dict[tuple[str, str, bool, bool], list[Batch]] = {}
 
     def with_splits(self, splits: Mapping[str, Suite]) -> RunContext:
         """The same context on other examples."""
@@ -53,14 +53,14 @@ class RunContext:
     def groups(self, task: str, split: str) -> list[str]:
         return [example.group for example in self.examples(task, split)]
 
-    def batches(self, task: str, split: str, with_distractors: bool = False) -> list[Batch]:
+    def batches(self, task: str, split: str, with_distractors: bool = False, closed: bool = False) -> list[Batch]:
         """The prompts of a task with their answers, one row per example, or with all their options; members index
-        `examples(task, split)`."""
-        key = (task, split, with_distractors)
+        `examples(task, split)`. `closed` where it matters what greedy decoding writes."""
+        key = (task, split, with_distractors, closed)
         if key not in self._batches:
             scored = slice(None) if with_distractors else slice(1)
             encoded = [self.encoder.encode(example)[scored] for example in self.examples(task, split)]
-            self._batches[key] = make_batches(encoded)
+            self._batches[key] = make_batches(encoded, closed=closed)
         return self._batches[key]
 
     @cached_property

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
     from headatlas.patterns import Finding
 
-TABLES = ("scores", "competence", "diagnostics", "evidence")
+TABLES = ("scores", "competence", "diagnostics", "noise", "evidence")
 READING = ("GET", "HEAD")
 HEADERS = {
     "X-Content-Type-Options": "nosniff",

@@ -24,7 +24,7 @@ from headatlas.atlas.run_record import (
     SuiteRecord,
     write_run,
 )
-from headatlas.atlas.writing import write_competence, write_diagnostics, write_scores
+from headatlas.atlas.writing import write_competence, write_diagnostics, write_noise, write_scores
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.files import remove
 from headatlas.methods.base import Measured, Method
@@ -35,16 +35,19 @@ from headatlas.run.cells import Runner
 from headatlas.run.competence import competence
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
+from headatlas.run.rounding import rounding_noise
 from headatlas.run.selection import select, split_examples
+from headatlas.stats import too_few_groups
 from headatlas.suites.audit.audit import audit
 from headatlas.suites.suite import SPLITS, Suite
+from headatlas.views.rounding import rounding_warning
 from headatlas.workflows.choose_methods import usable_methods
 from headatlas.workflows.plan import announce
 from headatlas.workflows.presets import DEFAULT
 from headatlas.workflows.publish import FILES, publish
 from headatlas.workflows.request import check_request
 
-TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet")
+TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet", "noise.parquet")
 
 
 def map_heads(
@@ -196,11 +199,15 @@ def _run(
     for method in methods:
         if method not in usable:
             reporter.say(f"{method.info.name} is left out: it compares tasks, and there is only {context.tasks[0]}.")
+    record.rounding = rounding_noise(context)
     measured = [method.measure(context) for method in usable]
     maps = [head_map for part in measured for head_map in part.maps]
     record.methods = [_mapped(method, part) for method, part in zip(usable, measured, strict=True)]
     record.quantities = {
         method.info.name: part.quantities for method, part in zip(usable, measured, strict=True) if part.quantities
+    }
+    record.doubts = {
+        method.info.name: part.doubts for method, part in zip(usable, measured, strict=True) if part.doubts
     }
     record.default_method = default_method(record, maps)
     computed, reused = len(context.runner.computed), len(context.runner.reused)
@@ -208,6 +215,7 @@ def _run(
     write_run(out, record)
     write_competence(out, entries)
     write_diagnostics(out, context.model.name, [entry for part in measured for entry in part.diagnostics])
+    write_noise(out, context.model.name, maps)
     write_scores(out, context.model.name, maps, record.methods)
     if earlier_scores != _bytes(out / "scores.parquet"):
         remove(out / "evidence.parquet")  # it is about other maps
@@ -215,7 +223,21 @@ def _run(
     record.finished, record.seconds = _now(), round(time.monotonic() - began, 1)
     write_run(out, record)
     reporter.say(f"{computed} cells computed, {reused} reused from an earlier run in {out}.")
-    return Atlas(out)
+    atlas = Atlas(out)
+    for remark in (*_without_intervals(maps), rounding_warning(atlas)):
+        if remark:
+            reporter.say(remark)
+    return atlas
+
+
+def _without_intervals(maps: Sequence[HeadMap]) -> list[str]:
+    """Which maps have neither intervals nor p, for lack of groups: every reason once."""
+    tasks: dict[tuple[str, str], dict[str, None]] = {}
+    for head_map in maps:
+        reason = too_few_groups(head_map.summary.groups) if head_map.summary.groups else None
+        if reason:
+            tasks.setdefault((head_map.method, reason), {})[head_map.task] = None
+    return [f"{method}: no interval and no p for {', '.join(of)}: {why}." for (method, why), of in tasks.items()]
 
 
 def _mapped(method: Method, measured: Measured) -> Any:

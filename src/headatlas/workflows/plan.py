@@ -14,6 +14,7 @@ from headatlas.methods.base import Method
 from headatlas.model.heads import HeadModel
 from headatlas.model.loading import load
 from headatlas.model.outline import Outline, read_outline
+from headatlas.model.precision import is_rounded
 from headatlas.model.sizes import Sizes, sizes
 from headatlas.progress import Reporter
 from headatlas.run.batches import BATCH_TOKENS
@@ -22,6 +23,7 @@ from headatlas.run.competence import competence_step
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
 from headatlas.run.interventions import FORWARD_TOKENS
+from headatlas.run.rounding import rounding_steps
 from headatlas.run.selection import split_examples
 from headatlas.run.speed import Speed, given_speed, time_matrices, time_model
 from headatlas.run.words import Words
@@ -183,6 +185,11 @@ def make_plan(
         said.append(
             f"What {inexact} will run depends in part on results: the tokens are expected, with an upper bound."
         )
+    if is_rounded(context.model):
+        said.append(
+            "What rounding adds is measured in float32, which takes twice the memory of the weights meanwhile; where "
+            "that is not there, it is left out."
+        )
     said.append("Every task is mapped; one that the model turns out to be at chance on costs its competence only.")
     said.append("Audit, figures and report are not counted.")
     return Plan(
@@ -214,7 +221,8 @@ def _steps(context: RunContext, methods: Sequence[Method]) -> list[tuple[str, li
         runner = NotingRunner()
         steps = method.work(context.with_runner(runner))
         stages.append((method.info.name, None if steps is None else [*runner.steps, *steps]))
-    return stages
+    rounding = rounding_steps(context)
+    return [*stages, ("rounding", rounding)] if rounding else stages
 
 
 def _stage(name: str, steps: Sequence[Step], seen: set[str], is_done: Callable[[Cell], bool]) -> Stage:

@@ -3,6 +3,7 @@ import pytest
 
 from headatlas.atlas.run_record import Quantity
 from headatlas.views.page import about
+from headatlas.views.report.not_shown import not_shown_chapter
 from tests.atlases import Known, rich_atlas, write_atlas
 
 
@@ -25,6 +26,14 @@ def test_measures_say_in_what_they_were_measured(tmp_path):
     assert dict(about.describe_run(mixed))["measured"] == (
         "attribute: margin, against the twin (A) and log-probability, against the mean of the head (B)"
     )
+
+
+def test_maps_that_are_not_to_be_read_say_why(tmp_path):
+    maps = [Known(np.ones((4, 3)), task=task, method="gate") for task in ("A", "B")]
+    atlas = write_atlas(tmp_path / "atlas", maps, doubts={"gate": {"B": "masks do not hold when binarised"}})
+    assert about.describe_method(atlas, atlas.info("gate"))["doubts"] == {"B": "masks do not hold when binarised"}
+    said = "\n".join(not_shown_chapter(atlas, "gate", []))
+    assert "The map of B by gate is not to be read: masks do not hold when binarised." in said
 
 
 def test_the_headline(atlas):

@@ -27,8 +27,9 @@ class Probe(Method):
 
     `kind` is `linear` (standardised, multinomial, convex) or `paper` (the published architecture and formula).
     `answers` are the `reference` ones or those the model has `generated`; z is read where their `tokens` are predicted.
-    Fitted on `fit`, tuned on `choose`; its accuracy is measured on `evaluate`. p comes from `shuffles` refits with
-    shuffled labels; `seeds` are independent starts of the paper's probe and draws of half-splits.
+    Fitted on `fit`; the linear penalty is tuned on `choose`, and accuracy is measured on `evaluate`. p of the linear
+    probe comes from `shuffles` refits with shuffled labels, and the paper's probe has none; `seeds` are independent
+    starts of the paper's probe and draws of half-splits.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -38,7 +38,9 @@ def probe_steps(probe: Probe, context: RunContext) -> list[Step]:
         steps.append(Step(title(split), cells, most))
     data = ProbeData.of(context, {split: torch.zeros(0) for split in SPLITS})
     if probe.kind == "paper":
-        steps.append(Step(paper.TITLE, paper.paper_cells(context, data, probe.shuffles, probe.seeds)))
+        steps.append(Step(paper.EPOCHS_TITLE, [paper.epochs_cell(context, data)]))
+        cells = paper.paper_cells(context, data, probe.shuffles, probe.seeds, paper.EPOCHS)
+        steps.append(Step(paper.TITLE, cells))
     else:
         steps.append(Step(linear.TITLE, linear.linear_cells(context, data, probe.shuffles, probe.seeds)))
     return steps

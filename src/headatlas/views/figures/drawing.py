@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headatlas.errors import HeadAtlasError
-from headatlas.views.figures.registry import FigureInfo, figures_of, find_figure
+from headatlas.views.figures.registry import COMPARISON, FIGURES, FigureInfo, figures_of, find_figure
 from headatlas.views.rows import only, outcome
 from headatlas.wording import count
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from headatlas.atlas.atlas import Atlas
+    from headatlas.patterns.compare import Comparison
 
 WRITTEN = ("png", "svg")
 
@@ -23,6 +25,18 @@ def draw(atlas: Atlas, figure: str, method: str | None = None, path: str | Path 
     """Draw a figure by name, and save it where a path is given."""
     info = find_figure(atlas, figure)
     return _draw(atlas, info, _choose_method(atlas, info, method), [Path(path)] if path is not None else [])
+
+
+def write_comparison_figure(comparison: Comparison, paths: Sequence[Path]) -> None:
+    """The figure of two maps, written to every path."""
+    from matplotlib import rc_context
+
+    from headatlas.views.figures.style import save, settings
+
+    with rc_context(settings()):
+        figure = FIGURES[COMPARISON].function()(comparison)
+        for path in paths:
+            save(figure, path)
 
 
 def write_figures(atlas: Atlas) -> list[Path]:
@@ -79,6 +93,9 @@ def _choose_method(atlas: Atlas, info: FigureInfo, method: str | None) -> str:
 
 def _lacking(atlas: Atlas, info: FigureInfo, method: str | None, methods: list[str]) -> str:
     """What is missing in an atlas, and which command adds it."""
+    if info.source == "comparison":
+        command = f"headatlas compare {shlex.quote(str(atlas.path))} OTHER"
+        return f"The figure {info.name!r} shows two maps. Draw it with: {command}"
     maps = f" of the maps by {method}" if method else ""
     if info.source == "test":
         evidence = only(atlas.evidence, test=info.made_by)

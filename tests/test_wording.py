@@ -8,12 +8,16 @@ from headatlas import wording
 from headatlas.wording import (
     count,
     decimal,
+    duration,
     fitting_digits,
+    gigabytes,
     head_list,
     head_name,
     interval,
+    listed,
     p_value,
     percent,
+    rounded,
     signed,
     significant,
 )
@@ -23,6 +27,7 @@ def test_the_examples_of_the_docstrings_are_true():
     result = doctest.testmod(wording)
     assert result.failed == 0
     documented = [decimal, signed, fitting_digits, significant, p_value, percent, interval, count, head_name, head_list]
+    documented += [rounded, duration, gigabytes, listed]
     assert result.attempted == len(documented)
 
 

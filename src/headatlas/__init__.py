@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from headatlas.views.figures import register_figure
     from headatlas.views.report.report import write_report
     from headatlas.workflows.map import map_heads as map
+    from headatlas.workflows.plan import plan_map as plan
     from headatlas.workflows.verify import verify
 
 # Imported when first used, so that `import headatlas` loads no torch.
@@ -63,6 +64,7 @@ _PUBLIC = {
     "load": "headatlas.model.loading:load",
     "load_suite": "headatlas.suites:load_suite",
     "map": "headatlas.workflows.map:map_heads",
+    "plan": "headatlas.workflows.plan:plan_map",
     "register_family": "headatlas.model.families:register_family",
     "register_figure": "headatlas.views.figures:register_figure",
     "register_method": "headatlas.methods:register_method",
@@ -71,7 +73,7 @@ _PUBLIC = {
     "verify": "headatlas.workflows.verify:verify",
     "write_report": "headatlas.views.report.report:write_report",
 }
-__all__ = ["Atlas", "Comparison", "Control", "Evidence", "EvidenceTest", "Example", "Family", "Finding", "HeadAtlasError", "HeadMap", "HeadModel", "Measure", "Measured", "Method", "MethodInfo", "RunContext", "Suite", "TestInfo", "Trial", "alias", "compare", "effect_map", "find_patterns", "load", "load_suite", "map", "register_family", "register_figure", "register_method", "register_suite", "register_test", "verify", "write_report"]  # fmt: skip # noqa: E501
+__all__ = ["Atlas", "Comparison", "Control", "Evidence", "EvidenceTest", "Example", "Family", "Finding", "HeadAtlasError", "HeadMap", "HeadModel", "Measure", "Measured", "Method", "MethodInfo", "RunContext", "Suite", "TestInfo", "Trial", "alias", "compare", "effect_map", "find_patterns", "load", "load_suite", "map", "plan", "register_family", "register_figure", "register_method", "register_suite", "register_test", "verify", "write_report"]  # fmt: skip # noqa: E501
 
 
 def __getattr__(name: str) -> Any:

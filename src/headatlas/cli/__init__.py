@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from headatlas.cli import compare, models, plot, report, selftest, serve, suite, top, verify
+from headatlas.cli import compare, models, plan, plot, report, selftest, serve, suite, top, verify
 from headatlas.cli import map as map_command
 from headatlas.errors import HeadAtlasError, Interrupted, UsageError
 
@@ -19,6 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("map", cls=map_command.Command)(map_command.run)
+app.command("plan", cls=plan.Command)(plan.run)
 app.command("verify", cls=verify.Command)(verify.run)
 app.command("top")(top.run)
 app.command("plot", cls=plot.Command)(plot.run)

@@ -15,14 +15,14 @@ import numpy as np
 from headatlas.atlas.declarations import Measure, MethodInfo
 from headatlas.atlas.records import Diagnostic, HeadMap
 from headatlas.errors import UsageError
-from headatlas.methods.attribute import describe, plan_tasks, say_left_out
+from headatlas.methods.attribute import describe, mirrored, plan_tasks, say_left_out
 from headatlas.methods.base import Measured, Method
 from headatlas.methods.certify import Certified, negative
 from headatlas.methods.effects import kv_groups, single_heads
 from headatlas.methods.rounds import SECOND_SHARE, Measurements, measure_all, measure_in_rounds
 from headatlas.methods.specific import shares, specific
 from headatlas.methods.stability import example_noise, stability
-from headatlas.run.settings import TWIN_BASELINES, check_baseline, check_metric
+from headatlas.run.settings import check_baseline, check_metric
 from headatlas.stats import Array, overlap, rank_correlation
 from headatlas.suites.suite import MAPPED
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from headatlas.run.context import RunContext
     from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
+    from headatlas.run.work import Step
 
 TOP = 16  # heads whose return from the other half of the examples is counted
 FEWEST_EXACT = 4  # turns; with fewer no error can be estimated
@@ -108,6 +109,22 @@ class Ablate(Method):
     def check_examples(self, context: RunContext) -> None:
         plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
 
+    def work(self, context: RunContext) -> list[Step]:
+        from headatlas.methods.rehearse import exact_step, round_steps
+
+        quantities = plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
+        heads, groups = single_heads(context.heads), kv_groups(context.model)
+        parts: list[tuple[str, dict[str, TaskQuantity], tuple[list[Unit], ...]]] = [("", quantities, (heads, groups))]
+        twins = mirrored(quantities) if self.enough else {}
+        parts += [(" of twins", twins, (heads,))] if twins else []
+        steps = []
+        for whose, some, kinds in parts:
+            if self.exact == ALL:
+                steps.append(exact_step(f"Exact effects{whose}", some, [unit for kind in kinds for unit in kind]))
+            else:
+                steps += round_steps(whose, some, kinds, self.exact, self.thorough, self.seed)
+        return steps
+
     def measure(self, context: RunContext) -> Measured:
         quantities = plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
         say_left_out(self.info.name, quantities)
@@ -128,8 +145,7 @@ class Ablate(Method):
         if len(task_shares) > 1:
             maps += [self._map(context, task, "specific", result) for task, result in specific(task_shares).items()]
         if self.enough:
-            mirrored = {task: q.mirrored() for task, q in quantities.items() if q.baseline in TWIN_BASELINES}
-            gains = self._measured(mirrored, (heads,), " of twins")
+            gains = self._measured(mirrored(quantities), (heads,), " of twins")
             maps += [self._map(context, task, "enough", negative(m.certified(each))) for task, m in gains.items()]
         entries = [
             entry

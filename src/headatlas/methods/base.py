@@ -14,6 +14,7 @@ from headatlas.stats import Array, summarise
 
 if TYPE_CHECKING:
     from headatlas.run.context import RunContext
+    from headatlas.run.work import Step
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class Method:
 
     def check_examples(self, context: RunContext) -> None:
         """Raise what would make `measure` fail on these examples; called before anything is written."""
+
+    def work(self, context: RunContext) -> list[Step] | None:
+        """The steps of `measure`, in order, without running them; None where the method does not say."""
+        return None
 
     def measure(self, context: RunContext) -> Measured:
         """Measure every task of the context."""

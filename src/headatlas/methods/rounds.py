@@ -108,11 +108,7 @@ def measure_in_rounds(
 ) -> dict[str, Measurements]:
     """Units of several kinds (heads, groups of heads) by task: attributed on all examples, exact on some."""
     units = [unit for kind in kinds for unit in kind]
-    state = {}
-    for number, (task, effects) in enumerate(attributed_effects(f"Attribution{title}", quantities).items()):
-        by_unit = attributed_units(effects, units, quantities[task].context.model.shape)
-        draw = draw_examples(effects, more_turns(turns), np.random.default_rng([seed, number]))
-        state[task] = nothing_measured(by_unit, quantities[task].groups, draw)
+    state = begin_rounds(attributed_effects(f"Attribution{title}", quantities), quantities, units, turns, seed)
 
     def measure(whose: str, examples: Mapping[str, Indices], chosen: Mapping[str, Indices]) -> Mapping[str, Array]:
         return exact_effects(
@@ -122,6 +118,22 @@ def measure_in_rounds(
         )
 
     return run_rounds(state, [len(kind) for kind in kinds], turns, thorough, measure)
+
+
+def begin_rounds(
+    attributed: Mapping[str, Array],
+    quantities: Mapping[str, TaskQuantity],
+    units: Sequence[Unit],
+    turns: int,
+    seed: int,
+) -> dict[str, Measurements]:
+    """From attributions [example, layer * head] by task: the examples are drawn, nothing is measured yet."""
+    state = {}
+    for number, (task, effects) in enumerate(attributed.items()):
+        by_unit = attributed_units(effects, units, quantities[task].context.model.shape)
+        draw = draw_examples(effects, more_turns(turns), np.random.default_rng([seed, number]))
+        state[task] = nothing_measured(by_unit, quantities[task].groups, draw)
+    return state
 
 
 def more_turns(turns: int) -> int:

@@ -36,6 +36,12 @@ class RunContext:
         other.splits, other.tasks, other._batches = splits, splits["fit"].tasks, {}
         return other
 
+    def with_runner(self, runner: Runner) -> RunContext:
+        """The same context, whose cells go to another runner."""
+        other = copy.copy(self)
+        other.runner = runner
+        return other
+
     @property
     def heads(self) -> tuple[Head, ...]:
         """All heads of the model, in order of layer and head."""
@@ -70,9 +76,11 @@ class RunContext:
             "transformers": transformers.__version__,
         }
 
-    def cell(self, kind: CellKind, compute: Callable[[], Result], cost: float, /, **inputs: Any) -> Cell:
-        """A cell that runs about `cost` tokens; its key holds the environment and all `inputs`."""
-        return Cell(kind, {"environment": self.environment, **inputs}, compute, round(cost))
+    def cell(
+        self, kind: CellKind, compute: Callable[[], Result], cost: float, /, *, forwards: int = 1, **inputs: Any
+    ) -> Cell:
+        """A cell that runs about `cost` tokens in so many forwards; its key holds the environment and all `inputs`."""
+        return Cell(kind, {"environment": self.environment, **inputs}, compute, round(cost), forwards)
 
     def per_example(self, task: str, split: str, results: Sequence[Array]) -> Array:
         """The rows of one result per batch, put back in the order of `examples(task, split)`."""

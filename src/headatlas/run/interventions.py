@@ -211,6 +211,12 @@ def starting_together(units: Sequence[Unit], tokens: int) -> list[list[int]]:
     return list(together.values())
 
 
+def ablation_forwards(units: Sequence[Unit], tokens: int) -> int:
+    """Forwards of `ablate_each` on a batch of `tokens`, with the one of the intact model."""
+    room = max(1, FORWARD_TOKENS // tokens)
+    return 1 + sum(-(-len(numbers) // room) for numbers in starting_together(units, tokens))
+
+
 def gates_without(shape: tuple[int, int], sets: list[frozenset[tuple[int, int]]]) -> Tensor:
     """Gates [set, layer, head]: 0 for the heads of each set, 1 for all others."""
     return gates_scaling(shape, [(heads, 0.0) for heads in sets])

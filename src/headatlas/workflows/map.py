@@ -36,15 +36,16 @@ from headatlas.run.competence import competence
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
 from headatlas.run.rounding import rounding_noise
-from headatlas.run.selection import FEWEST_EXAMPLES, select, split_examples
+from headatlas.run.selection import select, split_examples
 from headatlas.stats import too_few_groups
-from headatlas.suites import load_suite
 from headatlas.suites.audit.audit import audit
 from headatlas.suites.suite import SPLITS, Suite
 from headatlas.views.rounding import rounding_warning
-from headatlas.workflows.choose_methods import choose_methods, usable_methods
-from headatlas.workflows.presets import DEFAULT, find_preset, split_limits
+from headatlas.workflows.choose_methods import usable_methods
+from headatlas.workflows.plan import announce
+from headatlas.workflows.presets import DEFAULT
 from headatlas.workflows.publish import FILES, publish
+from headatlas.workflows.request import check_request
 
 TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet", "noise.parquet")
 
@@ -81,18 +82,14 @@ def map_heads(
     names, such as {"probe": {"kind": "paper"}}. Without `report`, figures, report.md and report.html are left out.
     """
     reporter = reporter or Reporter()
-    find_preset(preset)
-    for name, value, least in (("limit", limit, FEWEST_EXAMPLES), ("seeds", seeds, 1)):
-        if value is not None and value < least:
-            raise UsageError(f"`{name}` {value} was asked for; it must be at least {least}.")
-    chosen = suite if isinstance(suite, Suite) else load_suite(suite, level)
-    chosen = chosen.only(tasks) if tasks else chosen
-    general = {"seeds": seeds, "metric": metric, "baseline": baseline}
-    ready = choose_methods(methods, preset, chosen, settings or {}, general)
-    usable_methods(ready, chosen.tasks, named=methods is not None)
+    asked_for = check_request(
+        suite, methods, preset, tasks=tasks, limit=limit, seeds=seeds, metric=metric, baseline=baseline,
+        settings=settings, level=level,
+    )  # fmt: skip
+    chosen, ready = asked_for.suite, asked_for.methods
     how = MapSettings(
         preset=preset,
-        limits=split_limits(preset, limit),
+        limits=asked_for.limits,
         chat=chat,
         at_chance=at_chance or bool(tasks),
         known_only=known_only,
@@ -112,6 +109,7 @@ def map_heads(
         model = load(model, reporter=reporter, **(load_options or {}))
     context = RunContext(model, splits, Runner(out / "cells", reporter), Encoder(model, chat))
     _check_examples(context, ready)
+    announce(context, ready, reporter)
     with locked(out):
         record = _begin(context, chosen, how, asked, out, reporter)
         atlas = _run(context, ready, methods is not None, record, out, reporter)

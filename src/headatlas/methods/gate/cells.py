@@ -65,6 +65,11 @@ class Problem:
     more: Mapping[str, object]
 
     @property
+    def together(self) -> int:
+        """How many fits share a batch."""
+        return max(1, BATCH_TOKENS // self.step_tokens)
+
+    @property
     def step_tokens(self) -> int:
         return sum(max(portion.tokens for portion in portions) for portions in self.data)
 
@@ -73,10 +78,9 @@ class Problem:
     ) -> dict[FitKey, Cell]:
         """A cell for each fit. As many as keep the matrix units busy share a batch: they are computed together, once,
         and written one by one."""
-        room = max(1, BATCH_TOKENS // self.step_tokens)
         cells: dict[FitKey, Cell] = {}
-        for first in range(0, len(wanted), room):
-            cells |= self._together(context, wanted[first : first + room], start, settings)
+        for first in range(0, len(wanted), self.together):
+            cells |= self._together(context, wanted[first : first + self.together], start, settings)
         return cells
 
     def _together(
@@ -106,8 +110,13 @@ class Problem:
         # A step costs a forward and a backward, a look a forward. Most fits end before their last step.
         look = sum(portion.tokens for portion in self.held) / settings.check
         tokens = round(settings.steps * (2 * self.step_tokens + look))
+        looks = -(-settings.steps // settings.check) * sum(portion.forwards for portion in self.held)
+        forwards = settings.steps * sum(portions[0].forwards for portions in self.data) + looks
         return {
-            fit: context.cell(self.kind, computed(number), tokens, fit=list(fit), **inputs)
+            # The fits of a group share their forwards, so only the first one counts them.
+            fit: context.cell(
+                self.kind, computed(number), tokens, forwards=0 if number else forwards, fit=list(fit), **inputs
+            )
             for number, fit in enumerate(group)
         }
 
@@ -134,6 +143,14 @@ class Masks:
 
 def held_out_nll(quantity: TaskQuantity, masks: Sequence[Masks], title: str) -> list[Array]:
     """For every entry, the negative log-likelihood [mask, example] of what is measured, one number per item."""
+    cells = held_out_cells(quantity, masks)
+    once = {cell.key: cell for cell in cells}
+    results = dict(zip(once, quantity.context.runner.run(title, list(once.values())), strict=True))
+    return [results[cell.key]["nll"] for cell in cells]
+
+
+def held_out_cells(quantity: TaskQuantity, masks: Sequence[Masks]) -> list[Cell]:
+    """The cells of `held_out_nll`, one per entry."""
     context, data = quantity.context, whole_portions(quantity)
     inputs, tokens = [portion.inputs for portion in data], sum(portion.tokens for portion in data)
     members = [member for portion in data for member in portion.batch.members]
@@ -144,9 +161,7 @@ def held_out_nll(quantity: TaskQuantity, masks: Sequence[Masks], title: str) -> 
             scores = torch.cat([nll(portion, mask.gates) for portion in data], 1)
             return {"nll": scores[:, np.argsort(members)].contiguous().numpy()}
 
-        return context.cell(GATED, compute, len(mask.gates) * tokens, data=inputs, gates=mask.source)
+        cost, forwards = len(mask.gates) * tokens, sum(portion.forwards for portion in data)
+        return context.cell(GATED, compute, cost, forwards=forwards, data=inputs, gates=mask.source)
 
-    cells = [cell(mask) for mask in masks]
-    once = {cell.key: cell for cell in cells}
-    results = dict(zip(once, context.runner.run(title, list(once.values())), strict=True))
-    return [results[cell.key]["nll"] for cell in cells]
+    return [cell(mask) for mask in masks]

@@ -25,28 +25,33 @@ from headatlas.methods.gate.likelihood import (
     task_quantity,
 )
 from headatlas.methods.gate.roles import OPEN
+from headatlas.methods.gate.stages import random_start
 from headatlas.run.cells import CellKind
 from headatlas.run.context import RunContext
 from headatlas.stats import Summary
 
 FIT = CellKind("contrast fit", 4)
 STAGE = "contrast"
+TITLE, HELD_OUT_TITLE = "Contrast", "Contrast on held-out examples"
 
 
 def fit_contrast(contrast: Contrast, context: RunContext) -> list[Fitted]:
     """The finished fit of every seed."""
+    wanted = contrast_keys(contrast, context)
+    cells = problem(contrast, context).cells(context, wanted, random_start(contrast, context), contrast)
+    return list(run_fits(context, TITLE, {contrast.keep: cells})[contrast.keep].values())
+
+
+def contrast_keys(contrast: Contrast, context: RunContext) -> list[FitKey]:
+    """One fit per seed; refused where the context does not have its tasks."""
     for task in (contrast.keep, contrast.forget):
         if task not in context.tasks:
             raise unknown("task", task, context.tasks)
-    wanted = [FitKey(seed, STAGE, contrast.penalty) for seed in range(contrast.seeds)]
-    shape = context.model.shape
-    cells = _problem(contrast, context).cells(
-        context, wanted, lambda fit: torch.from_numpy(contrast.start(shape, fit.seed)), contrast
-    )
-    return list(run_fits(context, "Contrast", {contrast.keep: cells})[contrast.keep].values())
+    return [FitKey(seed, STAGE, contrast.penalty) for seed in range(contrast.seeds)]
 
 
-def _problem(contrast: Contrast, context: RunContext) -> Problem:
+def problem(contrast: Contrast, context: RunContext) -> Problem:
+    """What is fitted: both tasks at once."""
     tasks = (contrast.keep, contrast.forget)
     data = [task_portions(task_quantity(context, task, "fit"), contrast.batch) for task in tasks]
     held = [task_portions(task_quantity(context, task, "choose"), contrast.batch, contrast.held) for task in tasks]
@@ -79,7 +84,7 @@ def damage(contrast: Contrast, context: RunContext, fits: Sequence[Fitted]) -> l
     for task in context.tasks:
         open_gates = Masks(torch.ones(1, *context.model.shape), "open")
         evaluate = task_quantity(context, task, "evaluate")
-        (intact,), *masked = held_out_nll(evaluate, [open_gates, *masks], "Contrast on held-out examples")
+        (intact,), *masked = held_out_nll(evaluate, [open_gates, *masks], HELD_OUT_TITLE)
         entries.append(Diagnostic(name, "intact logprob", float(-intact.mean()), task))
         for seed, losses in enumerate(masked):
             change = intact - losses

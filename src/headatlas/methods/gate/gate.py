@@ -16,6 +16,7 @@ from headatlas.run.settings import check_baseline, check_metric
 
 if TYPE_CHECKING:
     from headatlas.run.context import RunContext
+    from headatlas.run.work import Step
 
 # The sign of lambda in each stage: the loss has -lambda * mean(logit), so a positive lambda rewards open gates.
 STAGES = {"base": 0, "plus": 1, "minus": -1}
@@ -109,13 +110,17 @@ class Gate(FitSettings):
         """In the order of their fits."""
         return tuple(STAGES) if self.gates == "paper" else ("plus", "minus")
 
+    def work(self, context: RunContext) -> list[Step]:
+        from headatlas.methods.gate.work import gate_steps
+
+        return gate_steps(self, context, self._tasks(context))
+
     def measure(self, context: RunContext) -> Measured:
         from headatlas.methods.gate.report import report
         from headatlas.methods.gate.stability import other_fits
         from headatlas.methods.gate.stages import fit_stages
 
-        # A task that was skipped as too hard is not replaced by another.
-        tasks = [task for task in context.tasks if not self.tasks or task in self.tasks]
+        tasks = self._tasks(context)
         fits = fit_stages(self, context, tasks)
         others = other_fits(self, context, tasks)
         reports = [report(self, context, task, fits[task], others[task]) for task in tasks]
@@ -125,3 +130,7 @@ class Gate(FitSettings):
             {task: quantity for part in reports for task, quantity in part.quantities.items()},
             {task: doubt for part in reports for task, doubt in part.doubts.items()},
         )
+
+    def _tasks(self, context: RunContext) -> list[str]:
+        """A task that was skipped as too hard is not replaced by another."""
+        return [task for task in context.tasks if not self.tasks or task in self.tasks]

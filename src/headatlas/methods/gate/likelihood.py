@@ -47,6 +47,11 @@ class Portion:
         return self.batch.ids.numel()
 
     @property
+    def forwards(self) -> int:
+        """Of one `nll`, with what replaces heads."""
+        return 1 + self.quantity.replacement_forwards
+
+    @property
     def inputs(self) -> dict[str, object]:
         """All that its numbers depend on besides the gates."""
         return {"batch": self.batch.key, **self.quantity.inputs(self.batch)}

@@ -17,6 +17,7 @@ from headatlas.methods.gate.roles import OPEN
 from headatlas.run.quantity import TaskQuantity
 from headatlas.stats import Array
 
+TITLE = "Gates on held-out examples"
 BINARISED = ("plus", "minus")  # the stages that roles are read from
 FAILED = "masks do not hold when binarised"
 UNKNOWN = "too few groups to check the masks"
@@ -44,7 +45,7 @@ def score_masks(gate: Gate, quantity: TaskQuantity, seeds: Sequence[Mapping[str,
     for fits in seeds:
         gates = _soft_and_binary(fits)
         masks.append(Masks(torch.from_numpy(np.stack(list(gates.values()))), [fit.key for fit in fits.values()]))
-    (full, *scored) = held_out_nll(quantity, masks, "Gates on held-out examples")
+    (full, *scored) = held_out_nll(quantity, masks, TITLE)
     weights, task = _weights(quantity), quantity.task
 
     def entry(metric: str, losses: Array, seed: int = 0) -> Diagnostic:

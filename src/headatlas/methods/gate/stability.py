@@ -23,15 +23,20 @@ Stages = Mapping[str, Fitted]  # by stage
 def other_fits(gate: Gate, context: RunContext, tasks: Sequence[str]) -> dict[str, dict[str, Stages]]:
     """By task and by what differs, the fits of the first seed that `stability` asks for; empty where it does not."""
     others: dict[str, dict[str, Stages]] = {task: {} for task in tasks}
-    if not gate.stability:
-        return others
-    for what, settings in (
-        ("start", replace(gate, seeds=1, init_mean=gate.init_mean + OTHER_MEAN)),
-        ("steps", replace(gate, seeds=1, steps=2 * gate.steps)),
-    ):
+    for what, settings in other_settings(gate).items():
         for task, fits in fit_stages(settings, context, tasks).items():
             others[task][what] = {fit.stage: fitted for fit, fitted in fits.items()}
     return others
+
+
+def other_settings(gate: Gate) -> dict[str, Gate]:
+    """By what differs, the settings of the fits that only say how stable roles are."""
+    if not gate.stability:
+        return {}
+    return {
+        "start": replace(gate, seeds=1, init_mean=gate.init_mean + OTHER_MEAN),
+        "steps": replace(gate, seeds=1, steps=2 * gate.steps),
+    }
 
 
 def role_stability(gate: Gate, task: str, seeds: Sequence[Stages], others: Mapping[str, Stages]) -> list[Diagnostic]:

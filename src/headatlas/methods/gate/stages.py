@@ -10,42 +10,48 @@ from torch import Tensor
 from headatlas.methods.gate.cells import FitKey, Fitted, Problem, run_fits
 from headatlas.methods.gate.gate import STAGES, Gate, check_stage
 from headatlas.methods.gate.likelihood import TaskLoss, task_portions, task_quantity
+from headatlas.methods.gate.settings import FitSettings
 from headatlas.run.cells import CellKind
 from headatlas.run.context import RunContext
 
 FIT = CellKind("gate fit", 3)
+TITLE, URGED_TITLE = "Gates", "Gates, urged to open or to close"
 
 
 def fit_stages(gate: Gate, context: RunContext, tasks: Sequence[str]) -> dict[str, dict[FitKey, Fitted]]:
     """All stages of every task and seed."""
-    problems = {task: _problem(gate, context, task) for task in tasks}
-    seeds = range(gate.seeds)
+    problems = {task: problem(gate, context, task) for task in tasks}
+    first, second = stage_keys(gate)
+    random = random_start(gate, context)
     base: dict[str, dict[FitKey, Fitted]] = {task: {} for task in tasks}
-    if "base" in gate.stages:
-        first = [FitKey(seed, "base", 0.0) for seed in seeds]
-        start = _random_start(gate, context)
-        base = run_fits(context, "Gates", {t: p.cells(context, first, start, gate) for t, p in problems.items()})
-    second = [FitKey(seed, stage, sign * gate.strength) for seed in seeds for stage, sign in STAGES.items() if sign]
-    for fit in second:
-        check_stage(fit.stage, fit.penalty)
+    if first:
+        base = run_fits(context, TITLE, {t: p.cells(context, first, random, gate) for t, p in problems.items()})
     urged = run_fits(
         context,
-        "Gates, urged to open or to close",
-        {
-            task: problem.cells(context, second, _start_from(base[task]) or _random_start(gate, context), gate)
-            for task, problem in problems.items()
-        },
+        URGED_TITLE,
+        {t: p.cells(context, second, _start_from(base[t]) or random, gate) for t, p in problems.items()},
     )
     return {task: base[task] | urged[task] for task in tasks}
 
 
-def _problem(gate: Gate, context: RunContext, task: str) -> Problem:
+def stage_keys(gate: Gate) -> tuple[list[FitKey], list[FitKey]]:
+    """The fits without penalty, where there are some, and those that are urged to open or to close."""
+    seeds = range(gate.seeds)
+    first = [FitKey(seed, "base", 0.0) for seed in seeds] if "base" in gate.stages else []
+    second = [FitKey(seed, stage, sign * gate.strength) for seed in seeds for stage, sign in STAGES.items() if sign]
+    for fit in second:
+        check_stage(fit.stage, fit.penalty)
+    return first, second
+
+
+def problem(gate: Gate, context: RunContext, task: str) -> Problem:
+    """What is fitted for one task."""
     fit, choose = (task_quantity(context, task, split, gate.metric, gate.baseline) for split in ("fit", "choose"))
     data, held = task_portions(fit, gate.batch), task_portions(choose, gate.batch, gate.held)
     return Problem(FIT, f"task {task!r}", TaskLoss(data, held, gate.checkpoint), [data], held, {})
 
 
-def _random_start(gate: Gate, context: RunContext) -> Callable[[FitKey], Tensor]:
+def random_start(gate: FitSettings, context: RunContext) -> Callable[[FitKey], Tensor]:
     return lambda fit: torch.from_numpy(gate.start(context.model.shape, fit.seed))
 
 

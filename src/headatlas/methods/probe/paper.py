@@ -12,10 +12,11 @@ from torch import Tensor, nn
 
 from headatlas.methods.probe.data import Labelling, Labels, ProbeData
 from headatlas.methods.probe.fits import Fit, Fits
-from headatlas.run.cells import CellKind, Result
+from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
 
 PAPER, EPOCHS_CHOSEN = CellKind("paper probe", 2), CellKind("epochs of the paper probe")
+TITLE, EPOCHS_TITLE = "Paper probe", "Epochs of the paper probe"
 PROJECTED, HIDDEN, DROPOUT, LEARNING_RATE = 64, 512, 0.3, 1e-4
 BATCH = 32
 EPOCHS = 60  # at most; fewer where held-back examples have not got better for PATIENCE epochs
@@ -39,34 +40,14 @@ class PaperProbe(nn.Module):
 
 
 def fit_paper(context: RunContext, data: ProbeData, shuffles: int, seeds: int) -> Fits:
-    """One cell per probe: the real labels once per seed, then the shuffled ones and the halves.
-
-    All are trained for the same number of epochs. If each stopped by itself, those with shuffled labels would do so
+    """All are trained for the same number of epochs. If each stopped by itself, those with shuffled labels would do so
     after a few epochs, and real values would be compared with a net that was hardly trained: half of the heads that
     carry nothing then had q < 0.05.
     """
-    rows = len(data.labels["fit"])
-    choosing = context.cell(
-        EPOCHS_CHOSEN, lambda: {"epochs": np.array([choose_epochs(data)])}, rows, data=data.key, most=EPOCHS
-    )
-    (chosen,) = context.runner.run("Epochs of the paper probe", [choosing])
+    (chosen,) = context.runner.run(EPOCHS_TITLE, [epochs_cell(context, data)])
     epochs = int(chosen["epochs"][0])
-    named: list[tuple[str, int, Labelling]] = [("real", seed, data.real()) for seed in range(seeds)]
-    named += [("shuffled", seed, data.shuffled(seed)) for seed in range(shuffles)]
-    named += [(f"half {i}", seed, half) for seed in range(seeds) for i, half in enumerate(data.halves(seed))]
-    cells = [
-        context.cell(
-            PAPER,
-            partial(_compute, data, labelling, seed, epochs),
-            int(labelling.used.sum()),
-            data=data.key,
-            labels=kind,
-            seed=seed,
-            epochs=epochs,
-        )
-        for kind, seed, labelling in named
-    ]
-    results = context.runner.run("Paper probe", cells)
+    named = _labellings(data, shuffles, seeds)
+    results = context.runner.run(TITLE, paper_cells(context, data, shuffles, seeds, epochs))
     importance = np.stack(
         [_importance(data, labelling, result) for (_, _, labelling), result in zip(named, results, strict=True)]
     )
@@ -79,6 +60,40 @@ def fit_paper(context: RunContext, data: ProbeData, shuffles: int, seeds: int) -
         halves=importance[seeds + shuffles :].reshape(seeds, 2, *importance.shape[1:]),
         notes=(("epochs", float(epochs)),),
     )
+
+
+def epochs_cell(context: RunContext, data: ProbeData) -> Cell:
+    """For how many epochs all probes are trained."""
+
+    def compute() -> Result:
+        return {"epochs": np.array([choose_epochs(data)])}
+
+    rows = len(data.labels["fit"])
+    return context.cell(EPOCHS_CHOSEN, compute, rows, forwards=0, data=data.key, most=EPOCHS)
+
+
+def paper_cells(context: RunContext, data: ProbeData, shuffles: int, seeds: int, epochs: int) -> list[Cell]:
+    """One cell per probe. None of them runs the model."""
+    return [
+        context.cell(
+            PAPER,
+            partial(_compute, data, labelling, seed, epochs),
+            int(labelling.used.sum()),
+            forwards=0,
+            data=data.key,
+            labels=kind,
+            seed=seed,
+            epochs=epochs,
+        )
+        for kind, seed, labelling in _labellings(data, shuffles, seeds)
+    ]
+
+
+def _labellings(data: ProbeData, shuffles: int, seeds: int) -> list[tuple[str, int, Labelling]]:
+    """The real labels once per seed, then the shuffled ones and the halves."""
+    named = [("real", seed, data.real()) for seed in range(seeds)]
+    named += [("shuffled", seed, data.shuffled(seed)) for seed in range(shuffles)]
+    return named + [(f"half {i}", seed, half) for seed in range(seeds) for i, half in enumerate(data.halves(seed))]
 
 
 def _importance(data: ProbeData, labelling: Labelling, result: Result) -> np.ndarray:

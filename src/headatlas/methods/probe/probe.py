@@ -13,6 +13,7 @@ from headatlas.methods.probe.reading import Reading
 
 if TYPE_CHECKING:
     from headatlas.run.context import RunContext
+    from headatlas.run.work import Step
 
 KINDS = ("linear", "paper")
 ANSWERS = ("reference", "generated")
@@ -68,6 +69,11 @@ class Probe(Method):
         if self.seeds < 1:
             raise UsageError(f"{self.seeds} seeds were asked for; take at least 1.")
         Reading(self.tokens, self.k)
+
+    def work(self, context: RunContext) -> list[Step]:
+        from headatlas.methods.probe.work import probe_steps
+
+        return probe_steps(self, context)
 
     def measure(self, context: RunContext) -> Measured:
         from headatlas.methods.probe.data import ProbeData

@@ -55,8 +55,8 @@ def test_masks_that_do_not_hold_are_said_instead_of_circuits(tmp_path):
     atlas = write_atlas(tmp_path / "atlas", maps, diagnostics=[*circuits([9], 0, 0), *costs], doubts=doubts)
     (note,) = method_notes(atlas)
     assert note.sentences == (
-        "A: masks do not hold when binarised (binarising costs 1.23 nats, and may cost more by its interval); its roles "
-        "are not to be read.",
+        "A: masks do not hold when binarised (binarising costs 1.23 nats, and may cost more by its interval); its "
+        "roles are not to be read.",
     )
     assert "This map is not to be read: masks do not hold when binarised." in printed(
         [top_table(atlas, "A", 2, "gate")]

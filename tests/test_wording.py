@@ -8,6 +8,7 @@ from headatlas import wording
 from headatlas.wording import (
     count,
     decimal,
+    duration,
     fitting_digits,
     head_list,
     head_name,
@@ -80,3 +81,10 @@ def test_lists_name_all_heads_when_none_are_left_over():
     assert head_list(heads) == "L0H0, L1H0, L2H0, L3H0, L4H0, L5H0"
     assert head_list([*heads, (6, 0)]).endswith("L5H0 and 1 more")
     assert head_list([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(None, ""), (12.4, "12 s"), (60, "1 min 0 s"), (3599.6, "1 h 0 min"), (7260, "2 h 1 min")]
+)
+def test_durations(seconds, text):
+    assert duration(seconds) == text

@@ -30,10 +30,12 @@ def run(
     from headatlas.views.report.report import write_report
 
     opened = Atlas(atlas)
-    findings = find_patterns(opened, method, seed=seed, draws=draws)
+    findings = find_patterns(opened, method, seed=seed, draws=draws) if opened.methods else []
     path = write_report(opened, method, findings)
     beside = [Atlas(other)] if other is not None else []
-    page = write_page([opened, *beside], findings=[findings, *(second.findings for second in beside)])
+    page = write_page(
+        [opened, *beside], findings=[findings, *(second.findings for second in beside)]
+    )
     printed = None
     if pdf:
         from headatlas.views.pdf import print_pdf
@@ -44,5 +46,7 @@ def run(
         return
     typer.echo(path)
     typer.echo(page)
+    if opened.run.pending:
+        typer.echo(opened.run.still_to_come)
     if printed is not None:
         typer.echo(printed)

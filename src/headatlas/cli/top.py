@@ -54,6 +54,8 @@ def run(
     table = top_table(opened, task, k, method)
     print_maps(console, opened, [task], method)
     console.print(table)
+    if opened.run.pending:
+        console.print(opened.run.still_to_come)
 
 
 def _consensus(atlas: Atlas, task: str | None, k: int, method: str | None, json_: bool) -> None:

@@ -51,6 +51,7 @@ class Attention(Method):
             for name, target in TARGETS.items()
         ),
         primary="first",
+        turn=1,
     )
 
     def measure(self, context: RunContext) -> Measured:

@@ -1,10 +1,14 @@
-"""Everything an atlas shows, written at once: figures, report.md and the page report.html."""
+"""Everything an atlas shows, written at once: figures, report.md and the page report.html.
+
+An atlas that still grows is published in the same way; without maps there are no patterns to look for.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headatlas.views.figures import write_figures
+from headatlas.files import remove
+from headatlas.views.figures import figure_files, write_figures
 from headatlas.views.page import write_page
 from headatlas.views.report.report import write_report
 
@@ -20,3 +24,11 @@ def publish(atlas: Atlas, reporter: Reporter) -> None:
         write_figures(atlas)
         write_report(atlas, findings=atlas.findings)
         write_page([atlas], findings=[atlas.findings])
+
+
+def drop_other_figures(atlas: Atlas) -> None:
+    """Remove figures of earlier stages that a finished atlas does not have."""
+    drawn = set(figure_files(atlas))
+    for path in (atlas.path / "figures").glob("*"):
+        if path not in drawn:
+            remove(path)

@@ -83,10 +83,3 @@ def test_the_run_can_be_repeated(atlas):
     facts = dict(about.describe_run(atlas))
     assert facts["command"] == "headatlas map" and facts["folder"] == "atlas"
     assert facts["settings"].startswith('preset standard, limits {"fit": 48') and "chat false" in facts["settings"]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(None, ""), (12.4, "12 s"), (60, "1 min 0 s"), (3599.6, "1 h 0 min"), (7260, "2 h 1 min")]
-)
-def test_durations(seconds, text):
-    assert about.duration(seconds) == text

@@ -13,7 +13,7 @@ from headatlas.atlas.records import COMPETENT
 from headatlas.views.page.encoding import packed_halves, plain
 from headatlas.views.quantities import measure_of, quantity_words, task_notes
 from headatlas.views.scale import tick_step
-from headatlas.wording import count, decimal, percent, significant
+from headatlas.wording import count, decimal, duration, percent, significant
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
@@ -97,9 +97,13 @@ def describe_headline(atlas: Atlas, tests: Sequence[str]) -> dict[str, str]:
     tested = f"tested by {_listed(tests)}" if tests else "not yet tested by intervention"
     when = (run.finished or run.started)[:10]
     small = [f"{run.settings.preset} preset", when, duration(run.seconds)]
+    tasks = count(len(describe_tasks(atlas)), "task")
+    mapped = (
+        f"{len(atlas.tasks)} of {tasks} of the suite {run.suite.name} mapped by {_listed(atlas.methods)}; {tested}."
+    )
     return {
-        "sentence": f"{len(atlas.tasks)} of {count(len(describe_tasks(atlas)), 'task')} of the suite {run.suite.name} "
-        f"mapped by {_listed(atlas.methods)}; {tested}.",
+        "sentence": mapped if atlas.methods else f"{tasks} of the suite {run.suite.name}; no maps yet.",
+        "pending": run.still_to_come,
         "small": " · ".join(text for text in small if text),
     }
 
@@ -169,17 +173,6 @@ def _measured(by_task: Mapping[str, Quantity]) -> str:
     for task, quantity in by_task.items():
         tasks.setdefault(quantity_words(quantity), []).append(task)
     return " and ".join(f"{words} ({_listed(named)})" if len(tasks) > 1 else words for words, named in tasks.items())
-
-
-def duration(seconds: float | None) -> str:
-    """A time in the two largest of its units; empty where it is not known."""
-    if seconds is None:
-        return ""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes = round(whole / 60)
-    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def _text(settings: dict[str, Any]) -> str:

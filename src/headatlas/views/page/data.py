@@ -71,7 +71,7 @@ def describe(
         "headline": about.describe_headline(atlas, tests),
         "tasks": about.describe_tasks(atlas),
         "methods": [about.describe_method(atlas, atlas.info(method)) for method in atlas.methods],
-        "default_method": atlas.choose_method(),
+        "default_method": atlas.choose_method() if atlas.methods else None,
         "functions": describe_functions(atlas, functions),
         "maps": describe_maps(seed_maps),
         "ranks": list(describe_ranks(atlas, seed_maps)),

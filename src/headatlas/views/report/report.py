@@ -29,7 +29,15 @@ if TYPE_CHECKING:
 
 def write_report(atlas: Atlas, method: str | None = None, findings: Sequence[Finding] | None = None) -> Path:
     """Write `report.md` into the atlas. Findings are worked out anew unless they are given."""
-    method = atlas.choose_method(method)
+    chapters = [_run(atlas), competence_chapter(atlas)]
+    if atlas.methods:
+        chapters += _about_maps(atlas, atlas.choose_method(method), findings)
+    path = atlas.path / "report.md"
+    write_bytes(path, ("\n\n".join(filter(None, map(_joined, chapters))) + "\n").encode())
+    return path
+
+
+def _about_maps(atlas: Atlas, method: str, findings: Sequence[Finding] | None) -> list[list[str]]:
     findings = find_patterns(atlas, method) if findings is None else findings
     what_for = [
         "## What each head is for",
@@ -37,17 +45,12 @@ def write_report(atlas: Atlas, method: str | None = None, findings: Sequence[Fin
         *supported_lines(findings),
         *maps_lines(atlas, method),
     ]
-    chapters = (
-        _run(atlas),
-        competence_chapter(atlas),
+    return [
         what_for,
         sure_chapter(atlas, method),
         evidence_chapter(atlas),
         not_shown_chapter(atlas, method, findings),
-    )
-    path = atlas.path / "report.md"
-    write_bytes(path, ("\n\n".join(filter(None, map(_joined, chapters))) + "\n").encode())
-    return path
+    ]
 
 
 def _joined(lines: Iterable[str]) -> str:
@@ -70,7 +73,7 @@ def _run(atlas: Atlas) -> list[str]:
         command = f" by {plain(run.asked.command)}" if run.asked.command else ""
         version = f", headatlas {run.versions['headatlas']}" if "headatlas" in run.versions else ""
         facts.append(f"Finished {run.finished} after {run.seconds:.0f} s{command}{version}.")
-    return [f"# Atlas of {plain(model.name)}", bullets(facts)]
+    return [f"# Atlas of {plain(model.name)}", f"**{plain(run.still_to_come)}**" if run.pending else "", bullets(facts)]
 
 
 def _settings(name: str, settings: Mapping[str, object]) -> str:

@@ -44,7 +44,7 @@ def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks, command):
     assert f"headatlas verify {out}" in made.stdout
     assert str(out / "report.html") in made.stdout
     assert "cells computed, 0 reused from an earlier run" in made.stderr
-    drawn = {"atlas", "importance", "importance_probe", "profiles", "elbow", "gate_curves"}
+    drawn = {"atlas", "competence", "importance", "importance_probe", "profiles", "elbow", "gate_curves"}
     drawn |= {"roles", "role_maps", "role_distributions"}
     assert {path.name for path in (out / "figures").iterdir()} == {f"{n}.{k}" for n in drawn for k in ("png", "svg")}
 

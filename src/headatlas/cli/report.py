@@ -33,9 +33,7 @@ def run(
     findings = find_patterns(opened, method, seed=seed, draws=draws) if opened.methods else []
     path = write_report(opened, method, findings)
     beside = [Atlas(other)] if other is not None else []
-    page = write_page(
-        [opened, *beside], findings=[findings, *(second.findings for second in beside)]
-    )
+    page = write_page([opened, *beside], findings=[findings, *(second.findings for second in beside)])
     printed = None
     if pdf:
         from headatlas.views.pdf import print_pdf

@@ -88,7 +88,9 @@ def _missing(folder: Path) -> str:
     """Why there is nothing to show yet; empty where there is something."""
     if not (folder / "run.json").exists():
         command = shlex.join(["headatlas", "map", "--out", str(folder)])
-        return f"There is no atlas in {folder} yet. This page shows it as soon as it has results. Make it with: {command}"
+        return (
+            f"There is no atlas in {folder} yet. This page shows its first results by itself. Make it with: {command}"
+        )
     if not (folder / "competence.parquet").exists():
         return f"The atlas {folder} has no results yet: what the model can do is measured first, then come the maps."
     return ""

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from headatlas.atlas.run_record import Quantity
+from headatlas.atlas.atlas import Atlas
+from headatlas.atlas.run_record import Quantity, write_run
 from headatlas.views.page import about
 from tests.atlases import Known, rich_atlas, write_atlas
 
@@ -31,9 +32,20 @@ def test_the_headline(atlas):
     assert about.describe_headline(atlas, ["mask", "keep"]) == {
         "sentence": "7 of 8 tasks of the suite cognitive mapped by probe, attribute, ablate and gate; tested by mask "
         "and keep.",
+        "pending": "",
         "small": "standard preset · 2026-01-01 · 1 min 0 s",
     }
     assert about.describe_headline(atlas, [])["sentence"].endswith("gate; not yet tested by intervention.")
+
+
+def test_the_headline_of_an_atlas_that_still_grows(tmp_path):
+    growing = write_atlas(tmp_path / "a", [Known(np.ones((2, 2)))])
+    growing.run.pending = ["ablate", "gate"]
+    assert about.describe_headline(growing, [])["pending"] == "Still to come: ablate, gate."
+    growing.run.methods = []  # as before the first method is done
+    write_run(growing.path, growing.run)
+    empty = about.describe_headline(Atlas(growing.path), [])
+    assert empty["sentence"] == "1 task of the suite cognitive; no maps yet."
 
 
 def test_query_heads_know_their_kv_group(tmp_path):

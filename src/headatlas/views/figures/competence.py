@@ -25,7 +25,7 @@ def draw_competence(atlas: Atlas) -> Figure:
     for y, row in enumerate(table.itertuples()):
         colour = BLUE if row.verdict == COMPETENT else LINE
         panels.whiskers(axes, y, row.low, row.high, colour, across=True)
-        axes.plot([row.accuracy], [y], "o", color=colour, markersize=5)
+        axes.plot([row.accuracy], [y], "o", color=colour, markersize=5, clip_on=False)
         axes.plot([row.chance], [y], "|", color=RANDOM, markersize=10)
     axes.set_yticks(range(len(table)), labels=[wrapped(task, 1.9, BASE) for task in table["task"]])
     axes.set_ylim(len(table) - 0.5, -0.5)
@@ -34,8 +34,8 @@ def draw_competence(atlas: Atlas) -> Figure:
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
     axes.set_xlabel(f"Right answers of the intact {atlas.run.model.name}, with 95 % intervals", color=QUIET)
     handles = [
-        panels.key("the model can do it", BLUE, marker="o"),
-        panels.key("not shown to", LINE, marker="o"),
+        panels.key("competent", BLUE, marker="o"),
+        panels.key("not competent", LINE, marker="o"),
         panels.key("guessing", RANDOM, marker="|", linewidth=0, markersize=10),
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3)

@@ -1,0 +1,180 @@
+"""An atlas that grows: what can be read after every stage, and that at the end nothing is left of the stages."""
+
+import functools
+import re
+
+import pytest
+
+from headatlas.atlas.atlas import Atlas
+from headatlas.atlas.records import Evidence
+from headatlas.atlas.writing import write_evidence
+from headatlas.errors import HeadAtlasError
+from headatlas.methods.ablate import Ablate
+from headatlas.methods.attribute import Attribute
+from headatlas.views.page import write_page
+from headatlas.views.report.report import write_report
+from headatlas.workflows import map as mapping
+from headatlas.workflows.map import map_heads
+from headatlas.workflows.publish import FILES, publish
+from headatlas.workflows.verify import verify
+from tests import tiny
+from tests.workflows.planted import SUITE, planted
+
+METHODS = ["ablate", "attribute"]  # not in the order in which they run
+TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet")
+grow = functools.partial(map_heads, planted(), SUITE, METHODS, reporter=tiny.Listener())
+
+
+class Killed(Exception):
+    """Instead of a signal, which cannot be timed."""
+
+
+@pytest.fixture
+def kill(monkeypatch):
+    """Map until a method begins, and die there."""
+
+    def run(method, out, **more):
+        def die(*_):
+            raise Killed
+
+        with monkeypatch.context() as patch:
+            patch.setattr(method, "measure", die)
+            with pytest.raises(Killed):
+                grow(out=out, **more)
+        return Atlas(out)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Made in one go."""
+    return grow(out=tmp_path_factory.mktemp("growth") / "atlas")
+
+
+def contents(folder):
+    """Every file that is shown or read, without the times of the run."""
+    files = [folder / name for name in TABLES] + sorted((folder / "figures").iterdir()) + [folder / "report.md"]
+    return {path.name: re.sub(rb"- Finished .*", b"", path.read_bytes()) for path in files}
+
+
+def without_times(atlas):
+    return atlas.run.model_dump(exclude={"started", "finished", "seconds", "cells", "asked"})
+
+
+def test_stages_are_published_in_turn_and_tables_keep_the_order_that_was_asked_for(tmp_path, monkeypatch):
+    stages = []
+
+    def note(atlas, reporter):
+        stages.append((atlas.run.pending, atlas.methods, atlas.run.default_method, atlas.run.finished is not None))
+
+    monkeypatch.setattr(mapping, "publish", note)
+    grow(out=tmp_path / "a")
+    assert stages == [
+        (["attribute", "ablate"], [], None, False),
+        (["ablate"], ["attribute"], "attribute", False),
+        ([], ["ablate", "attribute"], "ablate", True),
+    ]
+
+
+def test_every_stage_is_said_with_its_strongest_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(mapping, "publish", lambda atlas, reporter: None)
+    listener = tiny.Listener()
+    grow(out=tmp_path / "a", reporter=listener)
+    said = [line for line in listener.said if re.match(r"(Competence|Attribution|Certified ablation), \d+ s\. ", line)]
+    assert len(said) == 3
+    assert "The model can do 2 of 2 tasks" in said[0] and said[0].endswith("Still to come: attribute, ablate.")
+    assert re.search(r"(Colours: L2H0|Numbers: L1H3) comes first, needed \d", said[1])
+    assert said[1].endswith("Still to come: ablate.")
+    assert re.search(r"(Colours: L2H0|Numbers: L1H3) holds \d+ % of the positive effects", said[2])
+    assert "Still to come" not in said[2]
+
+
+def test_without_maps_an_atlas_has_competence_and_says_what_is_to_come(tmp_path, kill):
+    atlas = kill(Attribute, tmp_path / "a")
+    assert atlas.run.pending == ["attribute", "ablate"] and atlas.run.finished is None
+    assert list(atlas.competence["task"]) == ["Colours", "Numbers"] and atlas.scores.empty
+    assert {path.name for path in (atlas.path / "figures").iterdir()} == {"competence.png", "competence.svg"}
+    report = (atlas.path / "report.md").read_text()
+    assert "**Still to come: attribute, ablate.**" in report and "## What the model can do" in report
+    assert "## What each head is for" not in report
+    assert "Still to come: attribute, ablate." in (atlas.path / "report.html").read_text()
+    for ask in (atlas.choose_method, atlas.choose_task, atlas.table, atlas.grid):
+        with pytest.raises(HeadAtlasError, match=r"has no maps yet. Still to come: attribute, ablate. .* continue it"):
+            ask()
+    with pytest.raises(HeadAtlasError, match="Still to come: attribute, ablate."):
+        atlas.plot()
+
+
+def test_with_some_maps_an_atlas_can_be_read_and_rendered(tmp_path, kill, command):
+    atlas = kill(Ablate, tmp_path / "a")
+    assert (atlas.methods, atlas.run.pending, atlas.choose_method()) == (["attribute"], ["ablate"], "attribute")
+    assert atlas.ranking("Colours")[0] == tiny.HELPERS["Colours"]
+    assert (atlas.path / "figures" / "importance.svg").exists()
+    assert "**Still to come: ablate.**" in write_report(atlas).read_text()
+    assert "Still to come: ablate." in write_page([atlas]).read_text()
+    top = command("top", atlas.path, "--task", "colours", "-k", 1)
+    assert "L2H0" in top.stdout and top.stdout.endswith("Still to come: ablate.\n")
+    assert command("report", atlas.path).stdout.endswith("Still to come: ablate.\n")
+    with pytest.raises(HeadAtlasError, match=r"is not finished. Still to come: ablate. Evidence .* continue it with"):
+        verify(atlas, planted(), SUITE)
+
+
+def test_killed_between_stages_and_continued_it_has_the_same_bytes(tmp_path, kill, whole):
+    for method in (Attribute, Ablate, Ablate):
+        kill(method, tmp_path / "a")
+    atlas = grow(out=tmp_path / "a")
+    assert contents(atlas.path) == contents(whole.path)
+    assert without_times(atlas) == without_times(whole)
+    assert atlas.run.pending == [] and atlas.run.finished
+
+
+def test_publishing_a_finished_atlas_afresh_gives_the_same_files(tmp_path, whole):
+    """Nothing is left of what was published before."""
+    shown = contents(whole.path)
+    page = (whole.path / "report.html").read_bytes()
+    for name in FILES:
+        target = whole.path / name
+        target.rename(tmp_path / name)
+    publish(Atlas(whole.path), tiny.Listener())
+    assert contents(whole.path) == shown
+    assert (whole.path / "report.html").read_bytes() == page
+
+
+def test_figures_of_a_stage_that_the_finished_atlas_lacks_are_removed(tmp_path, monkeypatch):
+    def draw_more(atlas, reporter):
+        (atlas.path / "figures").mkdir(exist_ok=True)
+        (atlas.path / "figures" / f"stage-{len(atlas.run.pending)}.png").touch()
+
+    monkeypatch.setattr(mapping, "publish", draw_more)
+    assert list((grow(out=tmp_path / "a").path / "figures").iterdir()) == []
+
+
+def test_tables_that_are_ahead_of_the_record_do_not_show(tmp_path, kill, whole):
+    """Killed after the tables of a stage were written and before run.json was."""
+    atlas = kill(Ablate, tmp_path / "a")
+    for name in TABLES:
+        (atlas.path / name).write_bytes((whole.path / name).read_bytes())
+    ahead = Atlas(atlas.path)
+    assert ahead.methods == ["attribute"] and set(ahead.diagnostics["method"]) <= {"attribute"}
+
+
+def test_evidence_stays_with_its_maps_and_does_not_outlast_a_killed_run(tmp_path, kill, monkeypatch):
+    monkeypatch.setattr(mapping, "publish", lambda atlas, reporter: None)
+    out = tmp_path / "a"
+    grow(out=out)
+    row = Evidence("mask", "Colours", "Colours", "top", "logprob", -3.0, -1.0, k=1)
+    write_evidence(out, [{"model": "tiny", "method": "ablate", "settings": "", **vars(row)}])
+    assert len(grow(out=out).evidence) == 1
+    half = kill(Ablate, out)
+    assert (out / "evidence.parquet").exists() and half.evidence.empty  # about maps that may come out otherwise
+    assert grow(out=out).evidence.empty
+    assert not (out / "evidence.parquet").exists()
+
+
+def test_without_a_report_only_tables_grow(tmp_path, kill, whole):
+    atlas = kill(Ablate, tmp_path / "a", report=False)
+    assert atlas.methods == ["attribute"]
+    assert {path.name for path in atlas.path.iterdir()} - {"cells", ".lock"} == {"run.json", *TABLES}
+    finished = grow(out=tmp_path / "a", report=False)
+    assert all((finished.path / name).read_bytes() == (whole.path / name).read_bytes() for name in TABLES)

@@ -3,17 +3,20 @@
 import functools
 import re
 
+import numpy as np
 import pytest
 
 from headatlas.atlas.atlas import Atlas
-from headatlas.atlas.records import Evidence
+from headatlas.atlas.records import Evidence, HeadMap
 from headatlas.atlas.writing import write_evidence
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.attribute import Attribute
+from headatlas.stats import Summary
 from headatlas.views.page import write_page
 from headatlas.views.report.report import write_report
 from headatlas.workflows import map as mapping
+from headatlas.workflows.growth import default_method
 from headatlas.workflows.map import map_heads
 from headatlas.workflows.publish import FILES, publish
 from headatlas.workflows.verify import verify
@@ -178,3 +181,18 @@ def test_without_a_report_only_tables_grow(tmp_path, kill, whole):
     assert {path.name for path in atlas.path.iterdir()} - {"cells", ".lock"} == {"run.json", *TABLES}
     finished = grow(out=tmp_path / "a", report=False)
     assert all((finished.path / name).read_bytes() == (whole.path / name).read_bytes() for name in TABLES)
+
+
+def test_of_maps_that_are_not_complete_the_one_with_the_highest_priority_is_the_default(tiny_atlas):
+    """A method that mapped every head comes before one that mapped some, whatever their priorities."""
+    every, some = tiny_atlas.run.method("attribute"), tiny_atlas.run.method("ablate")
+    record = tiny_atlas.run.model_copy(update={"methods": [every, some]})
+    heads = tuple((layer, head) for layer in range(3) for head in range(4))
+
+    def head_map(info, count):
+        return HeadMap(info.name, info.primary, "t", 0, heads[:count], Summary.bare(np.zeros(count)))
+
+    assert default_method(record, [head_map(every, 12), head_map(some, 12)]) == "ablate"
+    assert default_method(record, [head_map(every, 12), head_map(some, 5)]) == "attribute"
+    assert default_method(record, [head_map(every, 5), head_map(some, 5)]) == "ablate"
+    assert default_method(record, []) is None

@@ -15,9 +15,16 @@ from transformers import LlamaConfig, LlamaForCausalLM
 import headatlas as ha
 from headatlas.evidence import TESTS
 from headatlas.methods import METHODS
+from headatlas.methods.effects import exact_effects, single_heads
 from headatlas.model.families import FAMILIES
+from headatlas.progress import Reporter
+from headatlas.run.cells import Runner
+from headatlas.run.encoding import Encoder
+from headatlas.run.quantity import plan_quantity
+from headatlas.run.selection import split_examples
 from headatlas.suites.registry import DECLARATIONS, SUITES
 from headatlas.views.figures import FIGURES
+from headatlas.workflows.presets import split_limits
 from tests import tiny
 
 ROOT = Path(__file__).parents[1]
@@ -48,16 +55,14 @@ def test_the_method_of_contributing_scales_heads(contributed, tmp_path):
     assert atlas.methods == ["damp"] and atlas.run.settings.methods["damp"] == {"factor": 0.25}
     assert not np.allclose(atlas.grid("Colours"), 0)
     # With a factor of zero it is an ablation that puts zero in the place of the head.
-    removed = ha.map(
-        model,
-        suite,
-        ["damp", "ablate"],
-        settings={"damp": {"factor": 0.0}, "ablate": {"metric": "logprob", "baseline": "zero", "exact": "all"}},
-        at_chance=True,
-        out=tmp_path / "removed",
-    )
+    out = tmp_path / "removed"
+    removed = ha.map(model, suite, ["damp"], settings={"damp": {"factor": 0.0}}, at_chance=True, out=out)
+    splits = split_examples(suite, split_limits("quick", None), 0)
+    context = ha.RunContext(model, splits, Runner(tmp_path, Reporter(quiet=True)), Encoder(model))
+    quantities = {task: plan_quantity(context, task, ("choose",), "logprob", "zero") for task in removed.tasks}
+    effects = exact_effects("", quantities, dict.fromkeys(removed.tasks, single_heads(context.heads)))
     for task in removed.tasks:
-        np.testing.assert_allclose(removed.grid(task, "damp"), removed.grid(task, "ablate"), atol=1e-5)
+        np.testing.assert_allclose(removed.grid(task, "damp").ravel(), effects[task].mean(0), atol=1e-5)
 
 
 def test_the_test_of_contributing_doubles_heads(contributed):

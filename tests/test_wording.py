@@ -9,12 +9,16 @@ from headatlas.wording import (
     count,
     decimal,
     duration,
+    elapsed,
     fitting_digits,
+    gigabytes,
     head_list,
     head_name,
     interval,
+    listed,
     p_value,
     percent,
+    rounded,
     signed,
     significant,
 )
@@ -24,6 +28,7 @@ def test_the_examples_of_the_docstrings_are_true():
     result = doctest.testmod(wording)
     assert result.failed == 0
     documented = [decimal, signed, fitting_digits, significant, p_value, percent, interval, count, head_name, head_list]
+    documented += [rounded, duration, elapsed, gigabytes, listed]
     assert result.attempted == len(documented)
 
 
@@ -86,5 +91,5 @@ def test_lists_name_all_heads_when_none_are_left_over():
 @pytest.mark.parametrize(
     ("seconds", "text"), [(None, ""), (12.4, "12 s"), (60, "1 min 0 s"), (3599.6, "1 h 0 min"), (7260, "2 h 1 min")]
 )
-def test_durations(seconds, text):
-    assert duration(seconds) == text
+def test_elapsed_times(seconds, text):
+    assert elapsed(seconds) == text

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from headatlas.model.heads import HeadModel
     from headatlas.model.loading import load
     from headatlas.patterns import Finding, find_patterns
+    from headatlas.patterns.compare import Comparison, compare
     from headatlas.run.context import RunContext
     from headatlas.suites import load_suite, register_suite
     from headatlas.suites.example import Example
@@ -32,11 +33,13 @@ if TYPE_CHECKING:
     from headatlas.views.figures import register_figure
     from headatlas.views.report.report import write_report
     from headatlas.workflows.map import map_heads as map
+    from headatlas.workflows.plan import plan_map as plan
     from headatlas.workflows.verify import verify
 
 # Imported when first used, so that `import headatlas` loads no torch.
 _PUBLIC = {
     "Atlas": "headatlas.atlas.atlas:Atlas",
+    "Comparison": "headatlas.patterns.compare:Comparison",
     "Control": "headatlas.atlas.declarations:Control",
     "Evidence": "headatlas.atlas.records:Evidence",
     "EvidenceTest": "headatlas.evidence.base:EvidenceTest",
@@ -55,11 +58,13 @@ _PUBLIC = {
     "TestInfo": "headatlas.atlas.declarations:TestInfo",
     "Trial": "headatlas.evidence.trial:Trial",
     "alias": "headatlas.model.families:alias",
+    "compare": "headatlas.patterns.compare:compare",
     "effect_map": "headatlas.methods.base:effect_map",
     "find_patterns": "headatlas.patterns:find_patterns",
     "load": "headatlas.model.loading:load",
     "load_suite": "headatlas.suites:load_suite",
     "map": "headatlas.workflows.map:map_heads",
+    "plan": "headatlas.workflows.plan:plan_map",
     "register_family": "headatlas.model.families:register_family",
     "register_figure": "headatlas.views.figures:register_figure",
     "register_method": "headatlas.methods:register_method",
@@ -68,7 +73,7 @@ _PUBLIC = {
     "verify": "headatlas.workflows.verify:verify",
     "write_report": "headatlas.views.report.report:write_report",
 }
-__all__ = ["Atlas", "Control", "Evidence", "EvidenceTest", "Example", "Family", "Finding", "HeadAtlasError", "HeadMap", "HeadModel", "Measure", "Measured", "Method", "MethodInfo", "RunContext", "Suite", "TestInfo", "Trial", "alias", "effect_map", "find_patterns", "load", "load_suite", "map", "register_family", "register_figure", "register_method", "register_suite", "register_test", "verify", "write_report"]  # fmt: skip # noqa: E501
+__all__ = ["Atlas", "Comparison", "Control", "Evidence", "EvidenceTest", "Example", "Family", "Finding", "HeadAtlasError", "HeadMap", "HeadModel", "Measure", "Measured", "Method", "MethodInfo", "RunContext", "Suite", "TestInfo", "Trial", "alias", "compare", "effect_map", "find_patterns", "load", "load_suite", "map", "plan", "register_family", "register_figure", "register_method", "register_suite", "register_test", "verify", "write_report"]  # fmt: skip # noqa: E501
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,7 @@
 """95 % intervals of what interventions do to examples that come in groups, and of sets of heads against random sets.
 
-All are NaN with fewer than FEWEST_GROUPS groups, or FEWEST_SETS random sets: from so few nothing can be said. How often
-each of them covers the truth is simulated by `python -m benchmarks calibration`.
+All are NaN with fewer than FEWEST_GROUPS groups (`stats.py`), or FEWEST_SETS random sets: from so few nothing can be
+said. How often each of them covers the truth is simulated by `python -m benchmarks calibration`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from headatlas.stats import Array, clustered_moments, proportion_interval, summarise
+from headatlas.stats import Array, clustered_moments, proportion_interval, summarise, too_few_groups
 
-FEWEST_GROUPS = 5  # with 4, a nominal 95 % covers less than 93 % of exponential effects
 FEWEST_SETS = 5  # of heads; the spread of fewer is hardly known
 
 Interval = tuple[Array, Array]
@@ -20,9 +19,8 @@ Interval = tuple[Array, Array]
 
 def too_few(groups: Sequence[str], sets: int | None = None) -> str | None:
     """Why there is no interval, in words; None where there is one."""
-    count = len(set(groups))
-    if count < FEWEST_GROUPS:
-        return f"only {count} {'group' if count == 1 else 'groups'} of examples; an interval needs {FEWEST_GROUPS}"
+    if reason := too_few_groups(len(set(groups))):
+        return reason
     if sets is not None and sets < FEWEST_SETS:
         return f"only {sets} {'set' if sets == 1 else 'sets'} of heads to compare with; an interval needs {FEWEST_SETS}"
     return None
@@ -30,8 +28,6 @@ def too_few(groups: Sequence[str], sets: int | None = None) -> str | None:
 
 def mean_interval(values: Array, groups: Sequence[str]) -> Interval:
     """Of the mean over examples [example, ...]: the wider of Student's and one corrected for skewness."""
-    if too_few(groups):
-        return _unknown(values.shape[1:])
     summary = summarise(values.reshape(len(values), -1), groups)
     return summary.low.reshape(values.shape[1:]), summary.high.reshape(values.shape[1:])
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 LEVEL = 0.05  # of every test, and of the false-discovery rate among heads
+FEWEST_GROUPS = 5  # with 4, a nominal 95 % covers less than 93 % of exponential effects
 
 
 @dataclass(frozen=True)
@@ -49,20 +50,28 @@ def estimate(mean: Array, stderr: Array, df: Array, groups: int, skewness: Array
 
     `skewness` is that of the sampling distribution of the mean. Student's interval is too short on the long side of a
     skewed distribution, and one corrected for skewness (Hall 1992) too short where tails are heavy; here the interval
-    reaches as far as the farther of both, and p is the larger of both. Simulated coverage: 0.94 to 0.97 for 6 to 40
-    groups of normal, exponential or t(3) effects.
+    reaches as far as the farther of both. Simulated coverage: 0.94 to 0.98 for 6 to 40 groups of normal, exponential or
+    t(3) effects.
 
-    A head without any effect has mean 0 and error 0: that is no evidence, p = 1.
+    p is the larger of both, with half the degrees of freedom. It is read far out in the tail, as the smallest of
+    hundreds of heads, and there a variance that came out small by chance decides: of exponential effects it is known
+    as well as from a quarter of as many normal ones (kurtosis 9), and of 12 groups p < 0.0001 was 12 times too
+    frequent, so that one map of noise in three had a discovery.
+
+    A head without any effect has mean 0 and error 0: that is no evidence, p = 1. With fewer than FEWEST_GROUPS groups
+    neither interval nor p is given.
     """
     from scipy import stats
 
     mean, stderr = np.asarray(mean, dtype=float), np.asarray(stderr, dtype=float)
     df = np.where(np.asarray(df) > 0, df, np.nan)
+    if groups < FEWEST_GROUPS:
+        return replace(Summary.bare(mean), stderr=stderr, groups=groups, df=df)
     gamma = np.nan_to_num(np.broadcast_to(skewness, mean.shape))
     t = np.divide(mean, stderr, out=np.where(mean == 0, 0.0, np.copysign(np.inf, mean)), where=stderr > 0)
-    p = 2 * stats.t.sf(np.abs(t), df)
+    p = 2 * stats.t.sf(np.abs(t), df / 2)
     finite = np.where(np.isfinite(t), t, 0.0)
-    corrected = 2 * stats.t.sf(np.abs(_symmetric(finite, gamma)), df)
+    corrected = 2 * stats.t.sf(np.abs(_symmetric(finite, gamma)), df / 2)
     p = np.where(np.isfinite(t), np.maximum(p, corrected), p)
     reach = stats.t.ppf(0.975, df)
     low = mean - stderr * np.maximum(reach, _skewed(reach, gamma))
@@ -93,6 +102,13 @@ def summarise(effects: Array, groups: Sequence[str]) -> Summary:
         return replace(Summary.bare(mean), groups=clusters)
     variance, skewness = clustered_moments(effects, groups)
     return estimate(mean, np.sqrt(variance), np.full(mean.shape, effective_groups(groups) - 1), clusters, skewness)
+
+
+def too_few_groups(groups: int) -> str | None:
+    """Why there is neither interval nor p, in words; None where there are enough groups."""
+    if groups >= FEWEST_GROUPS:
+        return None
+    return f"only {groups} {'group' if groups == 1 else 'groups'} of examples; an interval needs {FEWEST_GROUPS}"
 
 
 def effective_groups(groups: Sequence[str]) -> float:
@@ -162,40 +178,6 @@ def proportion_interval(hits: Array, groups: Sequence[str]) -> tuple[float, floa
     half = z / (1 + z**2 / size) * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2))
     low, high = float(max(0.0, centre - half)), float(min(1.0, centre + half))
     return 0.0 if share == 0 else low, 1.0 if share == 1 else high
-
-
-def resamples(groups: Sequence[str], draws: int = 2000, seed: int = 0) -> Array:
-    """Clustered bootstrap: how often each example counts when groups are drawn with replacement, [draw, example]."""
-    codes = np.unique(np.asarray(groups), return_inverse=True)[1]
-    count = int(codes.max()) + 1
-    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=draws)
-    return drawn[:, codes].astype(np.float64)
-
-
-def expanded_percentiles(drawn: Array, groups: int) -> tuple[Array, Array]:
-    """The 95 % interval of bootstrap statistics [draw, ...], widened for few groups (Hesterberg 2015).
-
-    Plain percentiles are too narrow by a factor of sqrt((g - 1) / g) and for lack of Student's t.
-    """
-    from scipy import stats
-
-    if groups < 2:
-        missing = np.full(drawn.shape[1:], np.nan)
-        return missing, missing
-    tail = float(stats.norm.cdf(-np.sqrt(groups / (groups - 1)) * half_width(groups)))
-    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
-    return low, high
-
-
-def bootstrap_mean(values: Array, groups: Sequence[str], sizes: Array | None = None) -> tuple[Array, Array]:
-    """The 95 % interval of the mean over examples [example, ...], clustered by group.
-
-    With `sizes` [example] it is that of the sum of values over the sum of sizes, as for a mean over tokens.
-    """
-    times = resamples(groups)
-    total = times.sum(1) if sizes is None else times @ sizes
-    drawn = np.tensordot(times, values, axes=(1, 0)) / total.reshape(-1, *[1] * (values.ndim - 1))
-    return expanded_percentiles(drawn, len(set(groups)))
 
 
 def elbow(values: Array) -> int:

@@ -7,7 +7,7 @@ that is missing or not finite is a dash.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 MINUS = "\u2212"
 MISSING = "\u2013"
@@ -100,10 +100,10 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def duration(seconds: float | None) -> str:
-    """A time in the two largest of its units; empty where it is not known.
+def elapsed(seconds: float | None) -> str:
+    """A time that was measured, in the two largest of its units; empty where it is not known.
 
-    >>> duration(4.2), duration(75), duration(3700), duration(None)
+    >>> elapsed(4.2), elapsed(75), elapsed(3700), elapsed(None)
     ('4 s', '1 min 15 s', '1 h 2 min', '')
     """
     if seconds is None:
@@ -113,6 +113,47 @@ def duration(seconds: float | None) -> str:
         return f"{whole} s"
     minutes = round(whole / 60)
     return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def rounded(number: float, digits: int = 2) -> str:
+    """A number of which only the first digits are known.
+
+    >>> rounded(1234567), rounded(56.7), rounded(0.04321)
+    ('1,200,000', '57', '0.043')
+    """
+    short = float(f"{number:.{digits}g}")
+    return f"{short:,.0f}" if short >= 10 ** (digits - 1) else f"{short:g}"
+
+
+def duration(seconds: float) -> str:
+    """A time that is known roughly.
+
+    >>> duration(0.2), duration(75), duration(1400), duration(40_000), duration(4_000_000)
+    ('0.2 s', '75 s', '23 min', '11 hours', '46 days')
+    """
+    for unit, size, least in (("days", 86_400, 48 * 3600), ("hours", 3600, 2 * 3600), ("min", 60, 90)):
+        if seconds >= least:
+            return f"{rounded(seconds / size)} {unit}"
+    return f"{rounded(seconds)} s"
+
+
+def gigabytes(size: float) -> str:
+    """A size in memory.
+
+    >>> gigabytes(538_000_000), gigabytes(282_000_000_000)
+    ('0.54 GB', '280 GB')
+    """
+    return f"{rounded(size / 1e9)} GB"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed([])
+    ('a', 'a, b and c', 'none')
+    """
+    *first, last = [*words] or ["none"]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def head_name(layer: int, head: int) -> str:

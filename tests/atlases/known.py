@@ -24,6 +24,7 @@ from headatlas.atlas.run_record import (
 )
 from headatlas.evidence import TESTS
 from headatlas.methods import METHODS
+from headatlas.noise import Noise, noise_of
 from headatlas.stats import Summary, estimate, summarise
 from headatlas.workflows.presets import PRESETS
 
@@ -42,6 +43,7 @@ class Known:
     measure: str = ""  # the method's primary one unless given
     seed: int = 0
     task: str = "Task"
+    noise: Noise | None = None  # of the heads that have values
 
     def __post_init__(self) -> None:
         self.measure = self.measure or METHODS[self.method].info.primary
@@ -57,11 +59,12 @@ def measured(
     return from_examples(examples, effect.shape, **more)
 
 
-def from_examples(examples: np.ndarray, shape: tuple[int, int], **more) -> Known:
-    """A map from effects of single examples [example, layer * head]; every example is a group."""
-    summary = summarise(examples, [str(i) for i in range(len(examples))])
+def from_examples(effects: np.ndarray, shape: tuple[int, int], examples: str = "", **more) -> Known:
+    """A map from effects of single examples [example, layer * head], named `examples`; every example is a group."""
+    groups = [str(i) for i in range(len(effects))]
+    summary, noise = summarise(effects, groups), noise_of(effects, groups, examples)
     columns = (summary.mean.reshape(shape), summary.stderr.reshape(shape), summary.p_value.reshape(shape))
-    return Known(*columns, groups=len(examples), **more)
+    return Known(*columns, groups=len(effects), noise=noise, **more)
 
 
 def write_atlas(
@@ -76,6 +79,7 @@ def write_atlas(
     tests: Sequence[TestInfo] = (),
     audit: Sequence[AuditRecord] = (),
     quantities: Mapping[str, Mapping[str, Quantity]] | None = None,
+    doubts: Mapping[str, Mapping[str, str]] | None = None,
     name: str = "made-up",
     fingerprint: str = "0" * 16,
 ) -> Atlas:
@@ -115,12 +119,16 @@ def write_atlas(
             cells=CellCounts(computed=1, reused=0),
             methods=infos,
             quantities={method: dict(by_task) for method, by_task in (quantities or {}).items()},
+            doubts={method: dict(by_task) for method, by_task in (doubts or {}).items()},
             default_method=_default_method(maps, infos),
             tests=_test_infos((row.test for method_rows in rows.values() for row in method_rows), tests),
             verifications=_verifications(rows),
         ),
     )  # fmt: skip
-    writing.write_scores(path, name, [_head_map(known) for known in maps], infos)
+    head_maps = [_head_map(known) for known in maps]
+    writing.write_scores(path, name, head_maps, infos)
+    if any(known.noise is not None for known in maps):
+        writing.write_noise(path, name, head_maps)
     writing.write_competence(path, entries)
     if diagnostics is not None:
         writing.write_diagnostics(path, name, diagnostics)
@@ -194,8 +202,9 @@ def _head_map(known: Known) -> HeadMap:
     columns = [known.value, *(missing if column is None else column for column in (known.stderr, known.p))]
     value, stderr, p = (column[is_measured] for column in columns)
     return HeadMap(
-        known.method, known.measure, known.task, known.seed, tuple(heads), _summary(value, stderr, p, known.groups)
-    )
+        known.method, known.measure, known.task, known.seed, tuple(heads), _summary(value, stderr, p, known.groups),
+        known.noise,
+    )  # fmt: skip
 
 
 def _summary(value: np.ndarray, stderr: np.ndarray, p: np.ndarray, groups: int) -> Summary:

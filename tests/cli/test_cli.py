@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -55,7 +56,7 @@ def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks, command):
     top = command("top", out, "--task", "colours", "-k", 3)
     assert top.returncode == 0
     assert "Colours: strongest heads by ablate" in top.stdout
-    assert len([line for line in top.stdout.splitlines() if " to " in line]) == 3
+    assert len(re.findall(r"L\d+H\d+", top.stdout)) == 3
     rows = json.loads(command("top", out, "--task", "colours", "-k", 3, "--json").stdout)
     columns = {"rank", "layer", "head", "value", "low", "high", "stderr", "p_value", "q_value", "least", "most"}
     assert [set(row) for row in rows] == [columns] * 3
@@ -118,8 +119,8 @@ def test_too_few_twins_are_refused_before_anything_is_written(tmp_path, tiny_fol
     usual = ("map", "--model", tiny_folder, "--out", out, "--at-chance", "--method", "ablate")
     few = with_twins(tmp_path, missing=23)
     for tasks, asked, message in (
-        (tiny_tasks, ("--baseline", "twin"), "examples of 'Colours' in its 'choose' split have a twin that can be "
-         "aligned, too few for --baseline 'twin'. Give more twins, or use another --baseline."),
+        (tiny_tasks, ("--baseline", "twin"), "examples of 'Colours' outside its held-out split have a twin that can "
+         "be aligned, too few for --baseline 'twin'. Give more twins, or use another --baseline."),
         (few, ("--baseline", "twin"), "too few for --baseline 'twin'"),
     ):  # fmt: skip
         done = command(*usual, "--suite", tasks, *asked)
@@ -194,6 +195,7 @@ def test_bad_input_is_one_sentence_without_a_traceback(tmp_path, tiny_folder, ti
         (2, "Did you mean 'Numbers'", ("map", *usual, "--task", "number")),
         (2, "Did you mean 'attribute'", ("map", *usual, "--method", "atribute")),
         (2, "--exact some was given; write a number of examples, or all", ("map", *usual, "--exact", "some")),
+        (2, "Did you mean 'binary'", ("map", *usual, "--gates", "binry")),
         (2, "Unknown dtype 'float31'", ("map", *usual, "--dtype", "float31")),
         (2, "The device 'cuda:99' cannot be used", ("map", *usual, "--device", "cuda:99")),
         (2, "give one of them", ("map", *usual, "--device", "cpu", "--device-map", "auto")),
@@ -252,3 +254,29 @@ def test_serve_waits_for_an_atlas_and_refuses_what_cannot_become_one(tmp_path, c
     refused = command("serve", tmp_path / "letters")
     assert refused.returncode == 1 and "is not an atlas: there is no run.json in it" in refused.stderr
     assert len(served) == 1
+
+
+def test_comparing_two_methods(tmp_path, tiny_atlas, command):
+    out = tmp_path / "out"
+    done = command("compare", tiny_atlas.path, "--method", "ablate", "--method-b", "attribute", "-k", "3", "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert "ablate and attribute, by heads" in done.stdout and str(out / "compare.html") in done.stdout
+    record = json.loads((out / "compare.json").read_text())
+    assert [side["method"] for side in record["sides"]] == ["ablate", "attribute"]
+    assert [task["k"] for task in record["tasks"]] == [3, 3]
+    again = command("compare", tiny_atlas.path, "--method-b", "attribute", "--task", "numbers", "--json", "-o", out)
+    assert [task["task"] for task in json.loads(again.stdout)["tasks"]] == ["Numbers"]
+
+
+def test_a_comparison_that_cannot_be_is_one_sentence_and_writes_nothing(tmp_path, tiny_atlas, command):
+    out = tmp_path / "out"
+    for arguments, says, code in (
+        ([], "Both sides are the same maps: needed by ablate", 2),
+        ([tmp_path], f"The folder {tmp_path} is not an atlas", 1),
+        (["--method-b", "gat"], "Unknown method in this atlas 'gat'", 2),
+        (["--method-b", "attribute", "--task", "nothing"], "Unknown task in this atlas 'nothing'", 2),
+        (["--method-b", "attribute", "--by", "layers"], "--by 'layers' was asked for", 2),
+    ):
+        done = command("compare", tiny_atlas.path, *arguments, "-o", out)
+        assert done.returncode == code and done.stderr.startswith(f"Error: {says}"), done.stderr
+        assert done.stderr.count("\n") == 1 and not out.exists()

@@ -58,7 +58,7 @@ def test_every_head_has_an_interval_from_exact_measurements(tmp_path):
     for task in context.tasks:
         assert numbers["examples attributed", task] == sum(len(context.examples(task, split)) for split in MAPPED)
         assert 2 <= numbers["examples exact", task] <= 6
-        assert numbers["heads exact on all", task] == 1, "a tenth of twelve heads"
+        assert numbers["heads exact on all", task] <= 2, "at most 15 % of twelve heads"
         assert 0 <= numbers["half overlap", task] <= 1
         assert numbers["examples left out", task] == 0
         assert 0 <= numbers["same sign, 30 largest", task] <= 1
@@ -150,7 +150,7 @@ def test_enough_is_what_the_twin_gains_with_the_head_of_the_prompt(tmp_path):
 
 
 def test_settings_that_mean_nothing_are_refused():
-    with pytest.raises(HeadAtlasError, match=r"thorough = 2.0 was asked for; give a share of the heads, from 0 to 1"):
+    with pytest.raises(HeadAtlasError, match=r"thorough = 2.0 was asked for; give a share of the heads, from 0 to 0.2"):
         Ablate(thorough=2.0)
     with pytest.raises(HeadAtlasError, match="exact = 2 was asked for; an error needs at least 4 exact examples"):
         Ablate(exact=2)
@@ -162,7 +162,7 @@ def test_settings_that_mean_nothing_are_refused():
 
 def test_the_plain_summary_is_that_of_the_effects(tmp_path):
     context = run_context(tmp_path)
-    quantity = plan_quantity(context, "Colours", "logprob", "zero")
+    quantity = plan_quantity(context, "Colours", metric="logprob", baseline="zero")
     effects = exact_effects("", {"Colours": quantity}, {"Colours": single_heads(context.heads)})["Colours"]
     summary = maps_of(Ablate(metric="logprob", baseline="zero", exact=ALL), context)["Colours"].summary
     expected = summarise(effects, quantity.groups)

@@ -39,8 +39,7 @@ def test_all_heads_some_examples_a_fifth_more_and_the_strongest_all(quantities, 
     assert len(measured) == len(set(measured)), "nothing is measured twice"
     for task, result in results.items():
         counts = [(result.turns[: len(heads)] == n).sum() for n in (6, 24, EVERY)]
-        # A fifth of twelve: two. A tenth: one, which need not be one of the two.
-        assert counts in ([10, 1, 1], [9, 2, 1])
+        assert counts == [10, 1, 1]  # a fifth of twelve: two, one of which, a tenth of twelve, on all
         assert (result.turns[len(heads) :] == EVERY).sum() == 1  # a tenth of six groups, at least one
         known = np.isfinite(result.exact)
         for unit, turns in enumerate(result.turns):
@@ -53,14 +52,14 @@ def test_heads_that_attribution_predicts_are_not_measured_on_all_examples(quanti
     heads, groups = kinds_of(quantities)
     everything = measure_all("", quantities, heads)
     for result, whole in zip(
-        measure_in_rounds("", quantities, (heads,), 6, 1.0, 0).values(), everything.values(), strict=True
+        measure_in_rounds("", quantities, (heads,), 6, 0.2, 0).values(), everything.values(), strict=True
     ):
         left = result.attributed - whole.exact
         share = np.square(left).mean(0) / whole.exact.var(0)
-        on_all = result.turns == EVERY
-        assert (share[on_all] > share[~on_all].max(initial=0) / 4).all(), "the worse predicted are measured on all"
+        on_all, not_all = share[result.turns == EVERY], share[result.turns == 24]
+        assert on_all.min(initial=np.inf) > not_all.max(initial=0) / 4, "the worse predicted are measured on all"
     monkeypatch.setattr(rounds, "PREDICTED", np.inf)
-    for result in measure_in_rounds("", quantities, (heads, groups), 6, 1.0, 0).values():
+    for result in measure_in_rounds("", quantities, (heads, groups), 6, 0.2, 0).values():
         assert (result.turns < EVERY).all()
 
 
@@ -68,7 +67,7 @@ def test_heads_measured_on_all_examples_have_the_intervals_of_everything_exact(q
     monkeypatch.setattr(rounds, "PREDICTED", -1.0)
     heads, groups = kinds_of(quantities)
     everything = measure_all("", quantities, [*heads, *groups])
-    results = measure_in_rounds("", quantities, (heads, groups), 6, 0.25, 0)
+    results = measure_in_rounds("", quantities, (heads, groups), 6, 0.2, 0)
     for task, result in results.items():
         whole = everything[task].certified(range(len(heads)))
         np.testing.assert_array_equal(
@@ -84,7 +83,7 @@ def test_heads_measured_on_all_examples_have_the_intervals_of_everything_exact(q
 def test_values_of_examples_have_the_certified_mean(quantities):
     """With a slope of 1 the certified mean is the mean of the values; halves are halves of the groups."""
     heads, _ = kinds_of(quantities)
-    result = measure_in_rounds("", quantities, (heads,), 6, 0.25, 0)["Colours"]
+    result = measure_in_rounds("", quantities, (heads,), 6, 0.2, 0)["Colours"]
     values = result.values(range(len(heads)))
     turns = result.turns == 6
     drawn = result.draw.first(6)

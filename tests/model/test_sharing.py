@@ -57,3 +57,23 @@ def test_a_module_without_a_cache_shares_no_positions(tmp_path):
 def test_a_module_with_state_beside_its_layers_shares_nothing():
     model = counts_its_layers(tiny.model("llama"))
     assert model.sharing == Sharing(layers=False, prefix=False)
+
+
+def remembers_its_first_mlp(model):
+    """The last MLP adds what entered the first one when that ran last."""
+    seen = {}
+
+    def remember(_, args):
+        seen["first"] = args[0]
+
+    def add(_, args):
+        return (args[0] + 0.5 * seen["first"], *args[1:])
+
+    model.layers[0].mlp.register_forward_pre_hook(remember)
+    model.layers[-1].mlp.register_forward_pre_hook(add)
+    return model
+
+
+def test_state_that_is_remembered_from_the_forward_before_is_noticed():
+    """Tried on the same text at once, a forward that starts late finds the right state by chance."""
+    assert not remembers_its_first_mlp(tiny.model("llama")).sharing.layers

@@ -139,3 +139,14 @@ def test_tasks_that_one_method_alone_has_mapped_are_left_out(tmp_path):
     assert consensus_tasks(atlas) == ["Task"]
     with pytest.raises(HeadAtlasError, match="'Other' is mapped by ablate"):
         find_consensus(atlas, "Other")
+
+
+def test_a_map_that_failed_its_own_check_supports_no_head(tmp_path):
+    maps = [ablated(), *gates(values(L0H0=0.9), values(L0H0=0.8))]
+    sound = find_consensus(write_atlas(tmp_path / "sound", maps))
+    assert sound.heads == ((0, 0),)
+    doubts = {"gate": {"Task": "masks do not hold when binarised"}}
+    doubted = find_consensus(write_atlas(tmp_path / "doubted", maps, doubts=doubts))
+    assert doubted.heads == ()
+    (gate,) = (witness for witness in doubted.witnesses if witness.info.name == "gate")
+    assert gate.criterion == "supports no head: masks do not hold when binarised"

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from scipy import stats
 
 from headatlas.patterns.maps import on_common_heads, read_maps, read_seed_maps
 from tests.atlases import Known, measured, write_atlas
@@ -37,10 +36,22 @@ def test_seeds_are_averaged_and_their_errors_are_not_reduced(tmp_path):
     maps = [Known(value, error, np.full(SHAPE, 0.1), groups=10, seed=seed) for seed, value in enumerate(values)]
     (task_map,) = read(tmp_path, maps)
     assert (task_map.value == 2).all() and (task_map.stderr == 0.5).all()
-    np.testing.assert_allclose(task_map.p, 2 * stats.t.sf(4, 9))
+    np.testing.assert_allclose(task_map.p, 0.2)  # twice the mean
     atlas = write_atlas(tmp_path / "atlas", maps)
     by_seed = read_seed_maps(atlas, "attribute", "needed", "Task")
     assert {seed: seed_map.value[0] for seed, seed_map in by_seed.items()} == {0: 1.0, 1: 3.0}
+
+
+def test_p_values_of_several_seeds_stay_those_of_their_null(tmp_path):
+    """value / stderr knows nothing of the null of a method: as a t it would be 5e-8 here."""
+    value, error = np.full(SHAPE, 1.0), np.full(SHAPE, 0.1)
+    (task_map,) = read(tmp_path, [Known(value, error, np.full(SHAPE, 0.5), groups=12, seed=seed) for seed in (0, 1)])
+    assert (task_map.p == 1).all()
+    small = [np.full(SHAPE, 0.001), np.full(SHAPE, 0.003)]
+    (task_map,) = read(tmp_path, [Known(value, error, p, groups=12, seed=seed) for seed, p in enumerate(small)])
+    np.testing.assert_allclose(task_map.p, 0.004)
+    (task_map,) = read(tmp_path, [Known(value, error, groups=12, seed=seed) for seed in (0, 1)])
+    assert not task_map.has_p, "a method without p gets none from its errors"
 
 
 @pytest.mark.parametrize("missing", [[(0, 1)], [(0, 0), (4, 3)]])

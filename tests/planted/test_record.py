@@ -10,7 +10,7 @@ from headatlas.workflows.selftest.run import testable_methods as methods_to_test
 
 
 def test_every_method_and_every_model_is_in_the_record():
-    """If this fails: headatlas selftest --out src/headatlas/planted/record.json"""
+    """If this fails: python scripts/record_selftest.py"""
     assert set(packaged().methods) == set(methods_to_test())
     assert {model.name for model in packaged().models} == set(PLANTED)
     assert {null.draws for null in packaged().null} == {DRAWS}

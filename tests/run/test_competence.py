@@ -69,7 +69,7 @@ def test_without_distractors_exact_match_counts_and_the_commonest_answer_is_chan
 def test_scores_of_a_split_are_found_again_by_whoever_needs_them(tmp_path):
     competence(run_context(tmp_path))
     again = run_context(tmp_path)
-    cells = [intact_cell(again, batch) for batch in again.batches("Colours", "choose", with_distractors=True)]
+    cells = [intact_cell(again, batch) for batch in again.batches("Colours", "choose", True, closed=True)]
     results = again.runner.run("Again", cells)
     assert not again.runner.computed and len(again.runner.reused) == len(cells) == len(results) > 0
     assert all(set(result) == {"logprobs", "greedy"} for result in results)

@@ -33,6 +33,7 @@ KINDS = [
     (attention, "ATTENTION"),
     (features, "FEATURES"),
     (linear, "LINEAR"),
+    (paper, "EPOCHS_CHOSEN"),
     (paper, "PAPER"),
     (stages, "FIT"),
     (contrast_fit, "FIT"),

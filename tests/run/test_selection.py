@@ -76,15 +76,17 @@ def test_a_task_at_chance_is_left_out_with_a_remark_unless_it_is_asked_for(tmp_p
     assert whole.tasks == ("Colours", "Numbers")
 
 
-def test_only_known_items_are_mapped_when_asked_for(tmp_path):
-    """A random model that gets some of 96 items right, of every split."""
+def test_maps_are_made_from_known_items_and_reported_on_all_held_out_ones(tmp_path):
+    """A random model that gets some of 96 items right, of every split. Selected on `evaluate`, it would be right there
+    by construction, and any change would look like damage."""
     context, entries, known = judged(tmp_path, tiny.suite(96), tiny.model())
     mapped, selected = select(context, entries, known, at_chance=True, known_only=True)
     for entry in mapped:
-        assert entry.mapped == round(entry.accuracy * entry.items) < 96
-        chosen = [example.id for split in SPLITS for example in selected.examples(entry.task, split)]
-        assert len(chosen) == entry.mapped
-        assert set(chosen) <= known
+        chosen = {split: {example.id for example in selected.examples(entry.task, split)} for split in SPLITS}
+        assert chosen["fit"] | chosen["choose"] <= known
+        assert chosen["evaluate"] == {example.id for example in context.examples(entry.task, "evaluate")}
+        assert not chosen["evaluate"] <= known
+        assert entry.mapped == sum(map(len, chosen.values())) < 96
     everything, _ = select(context, entries, known, at_chance=True, known_only=False)
     assert [entry.mapped for entry in everything] == [96, 96]
 

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from headatlas.atlas.writing import write_evidence
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.attribute import Attribute
+from headatlas.patterns import find_patterns
 from headatlas.stats import Summary
+from headatlas.views.figures import figure_files, write_figures
 from headatlas.views.page import write_page
 from headatlas.views.report.report import write_report
 from headatlas.workflows import map as mapping
@@ -24,7 +27,8 @@ from tests import tiny
 from tests.workflows.planted import SUITE, planted
 
 METHODS = ["ablate", "attribute"]  # not in the order in which they run
-TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet")
+TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet", "noise.parquet")
+LATER = "Findings come at the end, from all maps together."
 grow = functools.partial(map_heads, planted(), SUITE, METHODS, reporter=tiny.Listener())
 
 
@@ -66,9 +70,10 @@ def without_times(atlas):
 
 
 def test_stages_are_published_in_turn_and_tables_keep_the_order_that_was_asked_for(tmp_path, monkeypatch):
-    stages = []
+    stages, before = [], []
 
-    def note(atlas, reporter):
+    def note(atlas, reporter, since=None):
+        before.append(since and since.run.pending)
         stages.append((atlas.run.pending, atlas.methods, atlas.run.default_method, atlas.run.finished is not None))
 
     monkeypatch.setattr(mapping, "publish", note)
@@ -78,10 +83,11 @@ def test_stages_are_published_in_turn_and_tables_keep_the_order_that_was_asked_f
         (["ablate"], ["attribute"], "attribute", False),
         ([], ["ablate", "attribute"], "ablate", True),
     ]
+    assert before == [None, ["attribute", "ablate"], None]  # the last one is complete
 
 
 def test_every_stage_is_said_with_its_strongest_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr(mapping, "publish", lambda atlas, reporter: None)
+    monkeypatch.setattr(mapping, "publish", lambda *_, **__: None)
     listener = tiny.Listener()
     grow(out=tmp_path / "a", reporter=listener)
     said = [line for line in listener.said if re.match(r"(Competence|Attribution|Certified ablation), \d+ s\. ", line)]
@@ -99,9 +105,9 @@ def test_without_maps_an_atlas_has_competence_and_says_what_is_to_come(tmp_path,
     assert list(atlas.competence["task"]) == ["Colours", "Numbers"] and atlas.scores.empty
     assert {path.name for path in (atlas.path / "figures").iterdir()} == {"competence.png", "competence.svg"}
     report = (atlas.path / "report.md").read_text()
-    assert "**Still to come: attribute, ablate.**" in report and "## What the model can do" in report
+    assert f"**Still to come: attribute, ablate. {LATER}**" in report and "## What the model can do" in report
     assert "## What each head is for" not in report
-    assert "Still to come: attribute, ablate." in (atlas.path / "report.html").read_text()
+    assert f"Still to come: attribute, ablate. {LATER}" in (atlas.path / "report.html").read_text()
     for ask in (atlas.choose_method, atlas.choose_task, atlas.table, atlas.grid):
         with pytest.raises(HeadAtlasError, match=r"has no maps yet. Still to come: attribute, ablate. .* continue it"):
             ask()
@@ -114,13 +120,69 @@ def test_with_some_maps_an_atlas_can_be_read_and_rendered(tmp_path, kill, comman
     assert (atlas.methods, atlas.run.pending, atlas.choose_method()) == (["attribute"], ["ablate"], "attribute")
     assert atlas.ranking("Colours")[0] == tiny.HELPERS["Colours"]
     assert (atlas.path / "figures" / "importance.svg").exists()
-    assert "**Still to come: ablate.**" in write_report(atlas).read_text()
-    assert "Still to come: ablate." in write_page([atlas]).read_text()
+    assert f"**Still to come: ablate. {LATER}**" in (atlas.path / "report.md").read_text()
+    assert f"Still to come: ablate. {LATER}" in (atlas.path / "report.html").read_text()
+    assert set(atlas.noise["method"]) == {"attribute"}
     top = command("top", atlas.path, "--task", "colours", "-k", 1)
     assert "L2H0" in top.stdout and top.stdout.endswith("Still to come: ablate.\n")
-    assert command("report", atlas.path).stdout.endswith("Still to come: ablate.\n")
+    assert command("report", atlas.path).stdout.endswith(f"Still to come: ablate. {LATER}\n")
     with pytest.raises(HeadAtlasError, match=r"is not finished. Still to come: ablate. Evidence .* continue it with"):
         verify(atlas, planted(), SUITE)
+
+
+def test_findings_wait_for_the_last_map(tmp_path, kill, command, whole):
+    """One look at all maps: those of an earlier stage are not shown, whoever brings them."""
+    atlas = kill(Ablate, tmp_path / "a")
+    found = find_patterns(atlas, draws=100)
+    assert found and atlas.findings == []
+    for findings in (None, found):
+        report = write_report(atlas, findings=findings).read_text()
+        assert "## What each head is for" in report and "statements were tested" not in report
+        assert not any(finding.statement in report for finding in found)
+    page = write_page([atlas], findings=[found]).read_text()
+    assert '"findings":[]' in page and found[0].statement not in page
+    asked = command("report", atlas.path, "--json")
+    assert asked.stdout == "[]\n" and LATER in asked.stderr
+    assert whole.findings and "statements were tested" in (whole.path / "report.md").read_text()
+    assert LATER not in (whole.path / "report.md").read_text() + (whole.path / "report.html").read_text()
+
+
+def test_a_stage_draws_only_the_figures_that_it_changes(tmp_path, whole):
+    """The default method bears the bare name of a figure: where it changes, the figure does."""
+
+    def stage(*methods):
+        atlas = Atlas(whole.path)
+        atlas.path = tmp_path
+        atlas.scores = whole.scores[whole.scores["method"].isin(methods)]
+        atlas.run.methods = [info for info in whole.run.methods if info.name in methods]
+        atlas.run.default_method = methods[-1] if methods else None
+        atlas.competence, atlas.diagnostics, atlas.evidence = whole.competence, whole.diagnostics, whole.evidence
+        return atlas
+
+    def drawn(atlas, since):
+        return {path.stem for path in write_figures(atlas, since)}
+
+    none, one, both = stage(), stage("attribute"), stage("attribute", "ablate")
+    assert drawn(none, None) == {"competence"}
+    assert drawn(one, none) == {"importance", "profiles"}
+    assert drawn(both, one) == {"importance", "profiles", "atlas"}
+    assert drawn(stage("ablate", "attribute"), one) == {"atlas"}  # attribute stays the default
+    assert drawn(both, None) == {path.stem for path in figure_files(both)} == {
+        "competence", "importance", "profiles", "atlas",
+    }  # fmt: skip
+
+
+def test_doubts_and_noise_grow_with_the_maps(tmp_path, kill, monkeypatch, whole):
+    measure = Attribute.measure
+    monkeypatch.setattr(
+        Attribute, "measure", lambda self, context: replace(measure(self, context), doubts={"Colours": "a doubt"})
+    )
+    half = kill(Ablate, tmp_path / "a", report=False)
+    assert half.run.doubts == {"attribute": {"Colours": "a doubt"}}
+    finished = grow(out=tmp_path / "a", report=False)
+    assert finished.run.doubts == half.run.doubts and finished.why_not_read("Colours", "attribute") == "a doubt"
+    assert list(finished.noise["method"].unique()) == ["ablate", "attribute"]
+    assert finished.noise.equals(whole.noise)
 
 
 def test_killed_between_stages_and_continued_it_has_the_same_bytes(tmp_path, kill, whole):
@@ -145,7 +207,7 @@ def test_publishing_a_finished_atlas_afresh_gives_the_same_files(tmp_path, whole
 
 
 def test_figures_of_a_stage_that_the_finished_atlas_lacks_are_removed(tmp_path, monkeypatch):
-    def draw_more(atlas, reporter):
+    def draw_more(atlas, reporter, since=None):
         (atlas.path / "figures").mkdir(exist_ok=True)
         (atlas.path / "figures" / f"stage-{len(atlas.run.pending)}.png").touch()
 
@@ -160,10 +222,11 @@ def test_tables_that_are_ahead_of_the_record_do_not_show(tmp_path, kill, whole):
         (atlas.path / name).write_bytes((whole.path / name).read_bytes())
     ahead = Atlas(atlas.path)
     assert ahead.methods == ["attribute"] and set(ahead.diagnostics["method"]) <= {"attribute"}
+    assert set(ahead.noise["method"]) == {"attribute"}
 
 
 def test_evidence_stays_with_its_maps_and_does_not_outlast_a_killed_run(tmp_path, kill, monkeypatch):
-    monkeypatch.setattr(mapping, "publish", lambda atlas, reporter: None)
+    monkeypatch.setattr(mapping, "publish", lambda *_, **__: None)
     out = tmp_path / "a"
     grow(out=out)
     row = Evidence("mask", "Colours", "Colours", "top", "logprob", -3.0, -1.0, k=1)

@@ -61,7 +61,7 @@ def test_kill_and_continue_gives_the_same_bytes(tmp_path, command):
     assert Atlas(broken).run.pending == []
     figures = [f"figures/{path.name}" for path in (whole / "figures").iterdir()]
     assert len(list((broken / "figures").iterdir())) == len(figures) > 10
-    for name in ("scores.parquet", "competence.parquet", "diagnostics.parquet", *figures):
+    for name in ("scores.parquet", "competence.parquet", "diagnostics.parquet", "noise.parquet", *figures):
         assert (broken / name).read_bytes() == (whole / name).read_bytes(), name
 
 

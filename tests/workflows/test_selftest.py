@@ -47,7 +47,8 @@ def test_a_perfect_map(tmp_path):
         tmp_path,
         known([[4, 0.1, 0], [-3, 2, 0.2]], [[SURE, UNSURE, UNSURE], [SURE, SURE, UNSURE]], method="ablate"),
     )
-    assert (score.heads, score.positives) == (5, 2), "the backup head counts neither way"
+    assert (score.heads, score.positives, score.irrelevant) == (5, 2, 3), "the backup head counts neither way"
+    assert score.looks_for == ("helps", "hurts")
     assert (score.auroc, score.average_precision, score.recall) == (1, 1, 1)
     assert (score.has_q, score.sign_errors, score.roles_wrong, score.false_discoveries) == (True, 0, 0, 0)
     assert (score.backups, score.backups_named) == (1, 1)
@@ -82,7 +83,7 @@ def test_gates_are_judged_by_their_roles(tmp_path):
         "irrelevance": [[0.1, 0.9, 0.3], [0.7, 0.8, 0.9]],
     }
     score = scored(tmp_path, *(known(grid, method="gate", measure=name) for name, grid in grids.items()))
-    assert score.positives == 1, "facilitation is about heads that help"
+    assert (score.positives, score.looks_for) == (1, ("helps",)), "facilitation is about heads that help"
     assert (score.roles_right, score.roles_wrong) == (3, 2), "a head that hurts is missed, and one is said to help"
     assert (score.sign_errors, score.false_discoveries, score.auroc) == (0, 1, 1)
 
@@ -96,10 +97,27 @@ def test_a_method_for_backups_is_judged_by_backups_alone(tmp_path):
     assert (score.roles_wrong, score.backups_named, score.sign_errors) == (0, 1, None)
 
 
+def test_a_method_that_says_nothing_of_signs_has_no_sign_errors(tmp_path):
+    """Whatever its values: a probe finds information, and a takeover is no help by itself."""
+    sure = np.full((2, 3), SURE)
+    for method in ("probe", "repair"):
+        assert scored(tmp_path / method, known(np.full((2, 3), -1.0), sure, method=method)).sign_errors is None
+
+
+def test_a_contrast_is_judged_by_the_heads_that_only_the_forgotten_task_needs():
+    """Forgetting `Turn` closes its own head, and not the one that it shares with `Give`."""
+    test = selftest(["shared"], ["contrast"], reporter=QUIET)
+    assert [(score.task, score.positives) for score in test.scores] == [("Give", 1), ("Turn", 1), ("Spot", 2)]
+    assert {score.looks_for for score in test.scores} == {("spared",)}
+    assert min(score.auroc for score in test.scores) > 0.9
+    assert {score.sign_errors for score in test.scores} == {score.false_discoveries for score in test.scores} == {None}
+
+
 def one(method, model="induction", **more):
-    usual = {"task": "T", "heads": 10, "positives": 2, "auroc": 1.0, "average_precision": 1.0, "recall": 1.0,
-             "has_q": False, "sign_errors": 0, "roles_right": None, "roles_wrong": None, "false_discoveries": None,
-             "backups": 0, "backups_named": 0, "flagged": None}  # fmt: skip
+    usual = {"task": "T", "looks_for": ("helps", "hurts"), "heads": 10, "positives": 2, "irrelevant": 8, "auroc": 1.0,
+             "average_precision": 1.0, "recall": 1.0, "has_q": False, "sign_errors": 0, "roles_right": None,
+             "roles_wrong": None, "false_discoveries": None, "backups": 0, "backups_named": 0,
+             "flagged": None}  # fmt: skip
     return Score(method=method, model=model, **{**usual, **more})
 
 
@@ -107,7 +125,7 @@ def judged(*scores, null=()):
     models = tuple(
         ModelTruth(name=name, shows="", saturated=name == "saturated", margins={}) for name in {s.model for s in scores}
     )
-    test = SelfTest(version="0", seconds=0, models=models, scores=scores, null=null)
+    test = SelfTest(version="0", seconds=0, processor_seconds=0, models=models, scores=scores, null=null)
     return {outcome.name: (outcome.met, outcome.missed_by) for outcome in (bar.judge(test) for bar in BARS)}
 
 
@@ -128,7 +146,7 @@ def test_bars_of_ranking(method, enough, short):
 
 
 def test_attribution_may_be_wrong_where_attention_is_saturated_if_it_says_so():
-    flagged, silent = (one("attribute", "saturated", auroc=0.5, sign_errors=1, flagged=f) for f in (True, False))
+    flagged, silent = (one("attribute", "saturated", auroc=0.5, flagged=f) for f in (True, False))
     assert judged(flagged)["auroc attribute"] == (None, ())
     assert judged(flagged)["saturation"] == (True, ())
     assert judged(silent)["saturation"] == (False, ("attribute on saturated (T) is not flagged",))
@@ -136,10 +154,13 @@ def test_attribution_may_be_wrong_where_attention_is_saturated_if_it_says_so():
 
 
 def test_one_method_that_changes_several_heads_has_to_name_the_backup():
-    blind, seeing = one("gate", "backup", backups=1), one("repair", "backup", backups=1, backups_named=1)
-    single = one("ablate", "backup", backups=1, backups_named=1)
+    sure = {"backups": 1, "backups_named": 1, "false_discoveries": 0}
+    blind = one("gate", "backup", **{**sure, "backups_named": 0})
+    seeing, single = one("repair", "backup", **sure), one("ablate", "backup", **sure)
     assert judged(blind, seeing)["backup"] == (True, ())
-    assert judged(blind, single)["backup"] == (False, ("gate on backup (T) names 0 of 1",))
+    assert judged(blind, single)["backup"] == (False, ("gate on backup (T) names 0 of 1, 0 falsely",))
+    guessing = one("repair", "backup", backups=1, backups_named=1, false_discoveries=3)
+    assert judged(guessing)["backup"] == (False, ("repair on backup (T) names 1 of 1, 3 falsely",))
 
 
 def test_discoveries_where_there_is_nothing():
@@ -149,11 +170,11 @@ def test_discoveries_where_there_is_nothing():
 
 
 def test_every_method_that_makes_maps_is_tested():
-    assert set(methods_to_test()) == {
-        name for name, method in METHODS.items() if method.info.kind != "description" and name != "contrast"
-    }
-    with pytest.raises(UsageError, match="'contrast' cannot be tested on planted models"):
-        selftest(["loud"], ["contrast"])
+    assert set(methods_to_test()) == {name for name, method in METHODS.items() if method.info.kind != "description"}
+    with pytest.raises(UsageError, match="'attention' cannot be tested on planted models"):
+        selftest(["loud"], ["attention"])
+    with pytest.raises(UsageError, match="'probe' compares tasks, and no model that was asked for has 2"):
+        selftest(["loud"], ["probe"])
     with pytest.raises(UsageError, match=r"Unknown planted model 'lout'. Did you mean 'loud'\?"):
         selftest(["lout"])
 
@@ -197,7 +218,14 @@ def test_the_command_writes_prints_and_exits(tmp_path, command, monkeypatch):
     assert "met  AUROC of attribute at least 0.95" in good.stdout
     assert SelfTest.model_validate_json(out.read_text()).methods == ["attribute"]
 
-    missed = SelfTest(version="0", seconds=0, models=(), scores=(one("ablate", auroc=0.5),), null=())
+    late = command("selftest", "--model", "loud", "--method", "attribute", "--out", tmp_path)
+    assert late.returncode == 2 and "is a folder. Give the name of a file." in late.stderr
+    late = command("selftest", "--out", out / "selftest.json")
+    assert late.returncode == 2 and "selftest.json cannot be written: " in late.stderr
+
+    missed = SelfTest(
+        version="0", seconds=0, processor_seconds=0, models=(), scores=(one("ablate", auroc=0.5),), null=()
+    )
     missed = missed.model_copy(update={"bars": tuple(bar.judge(missed) for bar in BARS)})
     monkeypatch.setattr("headatlas.workflows.selftest.selftest", lambda *_, **__: missed)
     short = command("selftest", "--out", out, "--json")

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 
 from headatlas.atlas.declarations import MethodInfo
 from headatlas.atlas.ranking import head_order
-from headatlas.atlas.records import Head
+from headatlas.atlas.records import COMPETENT, Head
 from headatlas.atlas.run_record import RunRecord, read_run
-from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, LATER, SCORES
+from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, LATER, NOISE, SCORES
 from headatlas.errors import HeadAtlasError, unknown
 from headatlas.stats import Array
 
@@ -47,6 +47,11 @@ class Atlas:
         return self._of_declared(self._table("diagnostics.parquet", DIAGNOSTICS, optional=True))
 
     @cached_property
+    def noise(self) -> pd.DataFrame:
+        """How sets of examples move the maps, all heads together; empty for atlases that were made without it."""
+        return self._of_declared(self._table("noise.parquet", NOISE, optional=True))
+
+    @cached_property
     def evidence(self) -> pd.DataFrame:
         """The outcomes of interventions; empty before `verify`, and as long as maps are still to come."""
         if self.run.pending:  # what is there was about the maps of an earlier run
@@ -67,6 +72,12 @@ class Atlas:
     def verdicts(self) -> dict[str, str]:
         """Every task of the suite, mapped or not, with its verdict of competence."""
         return dict(zip(self.competence["task"], self.competence["verdict"], strict=True))
+
+    def why_not_read(self, task: str, method: str) -> str | None:
+        """Why a map is not to be read, in a few words: the intact model cannot do the task, or the map failed its
+        method's own check; None where neither is so."""
+        verdict = self.verdicts.get(task, COMPETENT)
+        return verdict if verdict != COMPETENT else self.run.doubts.get(method, {}).get(task)
 
     @cached_property
     def methods(self) -> list[str]:
@@ -173,11 +184,13 @@ class Atlas:
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """What the maps show beyond chance, and what they do not: `find_patterns` of the default method. Empty without
-        maps."""
+        """What the maps show beyond chance, and what they do not: `find_patterns` of the default method.
+
+        Empty without maps, and as long as some are still to come: p-values hold for one look at all of them.
+        """
         from headatlas.patterns import find_patterns
 
-        return find_patterns(self) if self.methods else []
+        return find_patterns(self) if self.methods and not self.run.pending else []
 
     def consensus(self, task: str | None = None, k: int | None = None) -> pd.DataFrame:
         """The first `k` heads of a task, or all, that at least two independent causal methods support.

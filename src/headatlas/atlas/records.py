@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from headatlas.noise import Noise
 from headatlas.stats import Summary
 
 Head = tuple[int, int]  # (layer, head)
@@ -12,10 +13,17 @@ Head = tuple[int, int]  # (layer, head)
 # The verdict on a task after the intact model has tried it.
 COMPETENT, AT_CHANCE, TOO_FEW_KNOWN = "competent", "not competent", "too few known items"
 
+# Diagnostics about stability: how many heads of a task are first (k), how many of them two halves of the examples have
+# in common, and how many stay first when one wording is left out: on average, and for the worst wording.
+FIRST_HEADS, SHARED_BY_HALVES = "first heads", "first heads shared by halves"
+WORDINGS, WITHOUT_A_WORDING = "wordings", "first heads without one wording"
+WITHOUT_WORST_WORDING = "first heads without the worst wording"
+
 
 @dataclass(frozen=True)
 class HeadMap:
-    """One value for every measured head of one task, with its error and p-value."""
+    """One value for every measured head of one task, with its error and p-value, and where it is known the noise of
+    all heads together."""
 
     method: str
     measure: str
@@ -23,6 +31,7 @@ class HeadMap:
     seed: int
     heads: tuple[Head, ...]
     summary: Summary
+    noise: Noise | None = None
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,14 @@ class Diagnostic:
     high: float | None = None
     null_low: float | None = None
     null_high: float | None = None
+
+    @classmethod
+    def with_interval(
+        cls, method: str, metric: str, value: float, bounds: tuple[float, float], task: str, seed: int = 0
+    ) -> Diagnostic:
+        """A number of one task with its 95 % interval; bounds that are not known (NaN) are left out."""
+        low, high = (None if math.isnan(bound) else float(bound) for bound in bounds)
+        return cls(method, metric, float(value), task, seed, low=low, high=high)
 
 
 @dataclass(frozen=True)
@@ -85,7 +102,7 @@ class Competence:
     `accuracy` is forced choice among the answer and its distractors, or greedy exact match where there are none; `low`
     and `high` bound its 95 % interval, `chance` is what guessing gives. `margin` is the log-probability of the answer
     over the best distractor (None without distractors), `exact` the share that greedy decoding gets right. `mapped`
-    counts the items that maps were made from: 0 for a task that was left out.
+    counts the items that were left for methods, of all splits: 0 for a task that was left out.
     """
 
     task: str

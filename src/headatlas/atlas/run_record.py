@@ -125,7 +125,10 @@ class RunRecord(Record):
     cells: CellCounts | None = None
     pending: list[str] = []  # methods that are still to come, in the order in which they run; empty at the end
     methods: list[MethodInfo] = []  # declarations of the methods that measured something
+    rounding: float | None = None  # nats (rms) that half precision adds to an effect on one example; null in float32
     quantities: dict[str, dict[str, Quantity]] = {}  # by method and task; without methods that have no such choice
+    # By method and task, in a few words: why a map failed its method's own check and is not to be read.
+    doubts: dict[str, dict[str, str]] = {}
     default_method: str | None = None  # the one that figures, page, `top` and `verify` take unless told otherwise
     tests: list[TestInfo] = []  # declarations of the tests that were run
     verifications: list[Verification] = []

@@ -23,6 +23,20 @@ SCORES = pa.schema(
         ("rank", pa.int32()),  # 1 for the first head in the order that the method declares
     ]
 )
+NOISE = pa.schema(
+    [
+        ("model", pa.string()),
+        ("method", pa.string()),
+        ("measure", pa.string()),
+        ("task", pa.string()),
+        ("seed", pa.int32()),
+        ("examples", pa.string()),  # a name of the examples; maps with the same one share their noise
+        ("set", pa.int32()),  # a set of groups
+        ("layer", pa.int32()),
+        ("head", pa.int32()),
+        ("value", pa.float32()),  # what the set adds to the map; squares sum to the variance of the head
+    ]
+)
 DIAGNOSTICS = pa.schema(
     [
         ("model", pa.string()),

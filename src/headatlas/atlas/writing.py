@@ -7,13 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headatlas.atlas.declarations import MethodInfo
 from headatlas.atlas.ranking import head_ranks
 from headatlas.atlas.records import Competence, Diagnostic, HeadMap
-from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, SCORES
+from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, NOISE, SCORES
 from headatlas.files import atomic
 from headatlas.stats import q_values
 
@@ -32,6 +33,23 @@ def write_scores(folder: Path, model: str, maps: Iterable[HeadMap], methods: Seq
             for name, value in zip(SCORES.names, row, strict=True):
                 columns[name].append(value)
     _write(folder / "scores.parquet", pa.table(columns, schema=SCORES))
+
+
+def write_noise(folder: Path, model: str, maps: Iterable[HeadMap]) -> None:
+    """The noise of all maps that have one: one row per map, set of examples and head."""
+    tables = [_noise_table(model, head_map) for head_map in maps if head_map.noise is not None]
+    _write(folder / "noise.parquet", pa.concat_tables([NOISE.empty_table(), *tables]))
+
+
+def _noise_table(model: str, head_map: HeadMap) -> pa.Table:
+    assert head_map.noise is not None
+    parts = head_map.noise.parts
+    layers, heads = np.array(head_map.heads).T
+    same = (model, head_map.method, head_map.measure, head_map.task, head_map.seed, head_map.noise.examples)
+    columns: list[Any] = [[value] * parts.size for value in same]
+    columns += [np.repeat(np.arange(len(parts)), parts.shape[1]), np.tile(layers, len(parts)),
+                np.tile(heads, len(parts)), parts.ravel().astype(np.float32)]  # fmt: skip
+    return pa.table(dict(zip(NOISE.names, columns, strict=True)), schema=NOISE)
 
 
 def write_diagnostics(folder: Path, model: str, diagnostics: Iterable[Diagnostic]) -> None:

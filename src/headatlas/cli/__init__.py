@@ -6,8 +6,8 @@ import sys
 
 import typer
 
+from headatlas.cli import compare, models, plan, plot, report, selftest, serve, suite, top, verify
 from headatlas.cli import map as map_command
-from headatlas.cli import models, plot, report, selftest, serve, suite, top, verify
 from headatlas.errors import HeadAtlasError, Interrupted, UsageError
 
 app = typer.Typer(
@@ -19,10 +19,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("map", cls=map_command.Command)(map_command.run)
+app.command("plan", cls=plan.Command)(plan.run)
 app.command("verify", cls=verify.Command)(verify.run)
 app.command("top")(top.run)
 app.command("plot", cls=plot.Command)(plot.run)
 app.command("report")(report.run)
+app.command("compare")(compare.run)
 app.command("serve")(serve.run)
 app.command("selftest", cls=selftest.Command)(selftest.run)
 app.add_typer(suite.app, name="suite")

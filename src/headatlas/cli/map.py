@@ -43,6 +43,10 @@ def run(
         str | None,
         typer.Option(help="Examples per task that ablate measures exactly for every head: a number, or all."),
     ] = None,
+    gates: Annotated[
+        str | None,
+        typer.Option(help="binary: gates that are open or closed, or paper: gates that scale heads, as published."),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="METHOD.SETTING=VALUE", help="A setting of a method; may be repeated."),
@@ -72,6 +76,7 @@ def run(
 
     if exact is not None and exact != "all" and not exact.isdecimal():
         raise UsageError(f"--exact {exact} was given; write a number of examples, or all.")
+    shorthand = [f"ablate.exact={exact}"] * bool(exact) + [f"gate.gates={gates}"] * bool(gates)
     command = shlex.join(["headatlas", *sys.argv[1:]])
     try:
         atlas = map_heads(
@@ -85,7 +90,7 @@ def run(
             seeds=seeds,
             metric=metric,
             baseline=baseline,
-            settings=parse_settings([*(set_ or ()), *([f"ablate.exact={exact}"] if exact else [])]),
+            settings=parse_settings([*(set_ or ()), *shorthand]),
             level=level,
             chat=chat,
             at_chance=at_chance,

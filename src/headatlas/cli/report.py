@@ -19,6 +19,8 @@ def run(
 ) -> None:
     """Write report.md and the page report.html: maps, competence, strongest heads, evidence, patterns, limits.
 
+    With a second atlas the page shows both side by side, and how alike they are (as headatlas compare does).
+
     Example: headatlas report atlas --pdf
     """
     import json
@@ -26,14 +28,21 @@ def run(
 
     from headatlas.atlas.atlas import Atlas
     from headatlas.patterns import find_patterns
+    from headatlas.patterns.compare import compare_if_possible
     from headatlas.views.page import write_page
+    from headatlas.views.pending import pending_words
     from headatlas.views.report.report import write_report
 
     opened = Atlas(atlas)
-    findings = find_patterns(opened, method, seed=seed, draws=draws) if opened.methods else []
+    shown = opened.methods and not opened.run.pending
+    findings = find_patterns(opened, method, seed=seed, draws=draws) if shown else []
     path = write_report(opened, method, findings)
     beside = [Atlas(other)] if other is not None else []
-    page = write_page([opened, *beside], findings=[findings, *(second.findings for second in beside)])
+    page = write_page(
+        [opened, *beside],
+        findings=[findings, *(second.findings for second in beside)],
+        comparison=compare_if_possible(opened, beside[0], method) if beside else None,
+    )
     printed = None
     if pdf:
         from headatlas.views.pdf import print_pdf
@@ -41,10 +50,8 @@ def run(
         printed = print_pdf(page, opened.path / "report.pdf")
     if json_:
         typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
-        return
-    typer.echo(path)
-    typer.echo(page)
+    else:
+        for written in filter(None, (path, page, printed)):
+            typer.echo(written)
     if opened.run.pending:
-        typer.echo(opened.run.still_to_come)
-    if printed is not None:
-        typer.echo(printed)
+        typer.echo(pending_words(opened.run), err=json_)

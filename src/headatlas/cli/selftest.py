@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from headatlas.cli.help import with_epilog
 from headatlas.cli.options import Json, Quiet
+from headatlas.errors import Interrupted, UsageError
 
 EXAMPLES = """Examples:
   headatlas selftest                               all methods on all planted models, a few minutes
@@ -26,7 +28,9 @@ Command = with_epilog(lambda: "\n\n".join([_models(), EXAMPLES]))
 
 def run(
     model: Annotated[str | None, typer.Option(help="Planted models, separated by commas; all unless given.")] = None,
-    method: Annotated[str | None, typer.Option(help="Methods, separated by commas; all that make maps.")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="Methods, separated by commas; all with maps unless given.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Where the outcome is written.")] = Path("selftest.json"),
     json_: Json = False,
     quiet: Quiet = False,
@@ -36,7 +40,11 @@ def run(
     from headatlas.progress import Reporter
     from headatlas.workflows.selftest import selftest
 
-    outcome = selftest(_names(model), _names(method), reporter=Reporter(quiet=quiet or json_))
+    _check_writable(out)
+    try:
+        outcome = selftest(_names(model), _names(method), reporter=Reporter(quiet=quiet or json_))
+    except KeyboardInterrupt:
+        raise Interrupted("Interrupted. Nothing was written; the self-test begins anew next time.") from None
     text = outcome.model_dump_json(indent=1) + "\n"
     write_bytes(out, text.encode())
     if json_:
@@ -47,10 +55,22 @@ def run(
         console = plain_console()
         for table in selftest_tables(outcome):
             console.print(table)
-        console.print(f"\nWritten to {out}.", soft_wrap=True)
+        console.print(f"\nDone in {outcome.seconds:.0f} s. Written to {out}.", soft_wrap=True)
     if not outcome.passed:
         raise typer.Exit(1)
 
 
 def _names(text: str | None) -> list[str] | None:
-    return [name.strip() for name in text.split(",")] if text else None
+    return [name.strip() for name in text.split(",") if name.strip()] if text else None
+
+
+def _check_writable(out: Path) -> None:
+    """Better now than after minutes of work."""
+    if out.is_dir():
+        raise UsageError(f"`out` {out} is a folder. Give the name of a file.")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out.parent):
+            pass
+    except OSError as error:
+        raise UsageError(f"`out` {out} cannot be written: {error.strerror}. Give a file in another folder.") from None

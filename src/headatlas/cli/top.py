@@ -47,6 +47,8 @@ def run(
     if json_:
         typer.echo(opened.table(task, method).head(k).to_json(orient="records", indent=2))
         return
+    from headatlas.patterns.found_again import found_again
+    from headatlas.views.found_again import found_again_sentence
     from headatlas.views.terminal import plain_console, print_maps, top_table
 
     console = plain_console()
@@ -54,6 +56,8 @@ def run(
     table = top_table(opened, task, k, method)
     print_maps(console, opened, [task], method)
     console.print(table)
+    for found in found_again(opened, opened.choose_method(method), task):
+        console.print(found_again_sentence(found))
     if opened.run.pending:
         console.print(opened.run.still_to_come)
 
@@ -76,6 +80,8 @@ def _consensus(atlas: Atlas, task: str | None, k: int, method: str | None, json_
 
 
 def _as_json(consensus: Consensus, k: int) -> dict[str, Any]:
+    from headatlas.views.known_heads import known_heads_line
+
     return {
         "task": consensus.task,
         "agreed": len(consensus.heads),
@@ -86,6 +92,7 @@ def _as_json(consensus: Consensus, k: int) -> dict[str, Any]:
                 "evidence_from": witness.evidence,
                 "supports": witness.criterion,
                 "heads": len(witness.supported),
+                "known_heads": known_heads_line(witness.info.name),
             }
             for witness in consensus.witnesses
         ],

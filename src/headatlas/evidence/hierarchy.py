@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Planned = tuple[str, str, int | None, Heads]  # low-level function, control, draw, the heads that are removed
 
-WALK = CellKind("hierarchy", 3)
+WALK = CellKind("hierarchy", 4)
 STEP_TOKENS = 16  # of the model's answer to a step
 
 
@@ -153,7 +153,7 @@ def walk(trial: Trial, steps: Steps, gates: Tensor, baseline: Tensor | None) -> 
             asked = [trial.options(example.model_copy(update={"prompt": prompt})) for prompt in prompts]
             foiled = () if trial.foil(example) is None else range(len(asked))
             intervention = GatesByExample(gates, baseline)
-            batches = make_batches(asked, FORWARD_TOKENS)
+            batches = make_batches(asked, FORWARD_TOKENS, closed=True)
             results = [(batch, score_under(model, batch, intervention)) for batch in batches]
             scored.append(outcome_of(results, foiled))
         if number < last:

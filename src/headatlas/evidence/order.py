@@ -76,7 +76,7 @@ def order_evidence(
     exactly the heads above it are removed.
     """
     from headatlas.methods.gate.cells import held_out_nll
-    from headatlas.run.baselines import Baselines
+    from headatlas.methods.gate.likelihood import task_quantity
 
     _check(context, task, scores)
     orders = {role: np.argsort(-np.ravel(scores[role]), kind="stable") for role in ROLES}
@@ -90,16 +90,10 @@ def order_evidence(
     plan += [(role, None, None, orders[role][:k]) for role in ROLES for k in counts]
     plan += [("random", None, draw, order[:k]) for draw, order in enumerate(random) for k in counts]
     plan += [(role, OPEN, None, orders[role][: holders[role]]) for role in ROLES]
-    baselines = Baselines(baseline, context)
-    inputs = baselines.inputs(task)
-    intact, *scored = held_out_nll(
-        context,
-        task,
-        [_without(context, orders[MATCHED][:0], {}), *(_without(context, removed, inputs) for *_, removed in plan)],
-        "Ablation in order",
-        lambda batch: baselines.for_batch(task, batch),
-    )
-    groups = context.groups(task, "evaluate")
+    quantity = task_quantity(context, task, "evaluate", baseline=baseline)
+    masks = [_without(context, removed) for removed in (orders[MATCHED][:0], *(removed for *_, removed in plan))]
+    intact, *scored = held_out_nll(quantity, masks, "Ablation in order")
+    groups = quantity.groups
     about: dict[str, Any] = {"groups": len(set(groups)), "remark": too_few(groups)}
     start = float(-intact.mean())
     rows = []
@@ -136,12 +130,12 @@ def matched_order(order: HeadOrder, shape: tuple[int, int], draw: int) -> HeadOr
     return renamed.ravel()[order]
 
 
-def _without(context: RunContext, removed: HeadOrder, baseline: Mapping[str, object]) -> Masks:
+def _without(context: RunContext, removed: HeadOrder) -> Masks:
     import torch
 
     from headatlas.methods.gate.cells import Masks
 
     gates = torch.ones(len(context.heads), dtype=torch.float64)
     gates[torch.from_numpy(np.array(removed))] = 0
-    source = {"removed": sorted(removed.tolist()), "baseline": baseline} if len(removed) else "open"
+    source = {"removed": sorted(removed.tolist())} if len(removed) else "open"
     return Masks(gates.view(1, *context.model.shape), source)

@@ -77,9 +77,10 @@ class Trial:
     def batches(self, task: str, split: str = SPLIT) -> list[Batch]:
         """Examples with all their options, or with answers alone where that was asked for; held-out ones with foils."""
         if split != SPLIT or task not in self.twinned:
-            return self.context.batches(task, split, with_distractors=self.settings.distractors)
+            return self.context.batches(task, split, with_distractors=self.settings.distractors, closed=True)
         if task not in self._foiled:
-            self._foiled[task] = make_batches([self.options(example) for example in self.context.examples(task, split)])
+            options = [self.options(example) for example in self.context.examples(task, split)]
+            self._foiled[task] = make_batches(options, closed=True)
         return self._foiled[task]
 
     def foil(self, example: Example) -> str | None:

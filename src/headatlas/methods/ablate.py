@@ -7,7 +7,7 @@ head, and correct the estimate without bias.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -15,13 +15,14 @@ import numpy as np
 from headatlas.atlas.declarations import Measure, MethodInfo
 from headatlas.atlas.records import Diagnostic, HeadMap
 from headatlas.errors import UsageError
-from headatlas.methods.attribute import describe, plan_tasks, say_left_out
+from headatlas.methods.attribute import describe, mirrored, plan_tasks, say_left_out
 from headatlas.methods.base import Measured, Method
 from headatlas.methods.certify import Certified, negative
 from headatlas.methods.effects import kv_groups, single_heads
-from headatlas.methods.rounds import Measurements, measure_all, measure_in_rounds
+from headatlas.methods.rounds import SECOND_SHARE, Measurements, measure_all, measure_in_rounds
 from headatlas.methods.specific import shares, specific
-from headatlas.run.settings import TWIN_BASELINES, check_baseline, check_metric
+from headatlas.methods.stability import example_noise, stability
+from headatlas.run.settings import check_baseline, check_metric
 from headatlas.stats import Array, overlap, rank_correlation
 from headatlas.suites.suite import MAPPED
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from headatlas.run.context import RunContext
     from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
+    from headatlas.run.work import Step
 
 TOP = 16  # heads whose return from the other half of the examples is counted
 FEWEST_EXACT = 4  # turns; with fewer no error can be estimated
@@ -100,11 +102,29 @@ class Ablate(Method):
                 f"exact = {self.exact} was asked for; an error needs at least {FEWEST_EXACT} exact examples, or 'all' "
                 "of them."
             )
-        if not 0 <= self.thorough <= 1:
-            raise UsageError(f"thorough = {self.thorough} was asked for; give a share of the heads, from 0 to 1.")
+        if not 0 <= self.thorough <= SECOND_SHARE:
+            raise UsageError(
+                f"thorough = {self.thorough} was asked for; give a share of the heads, from 0 to {SECOND_SHARE}."
+            )
 
     def check_examples(self, context: RunContext) -> None:
         plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
+
+    def work(self, context: RunContext) -> list[Step]:
+        from headatlas.methods.rehearse import exact_step, round_steps
+
+        quantities = plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
+        heads, groups = single_heads(context.heads), kv_groups(context.model)
+        parts: list[tuple[str, dict[str, TaskQuantity], tuple[list[Unit], ...]]] = [("", quantities, (heads, groups))]
+        twins = mirrored(quantities) if self.enough else {}
+        parts += [(" of twins", twins, (heads,))] if twins else []
+        steps = []
+        for whose, some, kinds in parts:
+            if self.exact == ALL:
+                steps.append(exact_step(f"Exact effects{whose}", some, [unit for kind in kinds for unit in kind]))
+            else:
+                steps += round_steps(whose, some, kinds, self.exact, self.thorough, self.seed)
+        return steps
 
     def measure(self, context: RunContext) -> Measured:
         quantities = plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
@@ -113,7 +133,12 @@ class Ablate(Method):
         measured = self._measured(quantities, (heads, groups))
         each, together = range(len(heads)), range(len(heads), len(heads) + len(groups))
         needed = {task: m.certified(each) for task, m in measured.items()}
-        maps = [self._map(context, task, "needed", result) for task, result in needed.items()]
+        values = {task: m.values(each) for task, m in measured.items()}
+        examples = {task: [item.example for item in q.items] for task, q in quantities.items()}
+        maps = [
+            replace(self._map(context, task, "needed", result), noise=example_noise(values[task], examples[task]))
+            for task, result in needed.items()
+        ]
         if groups:
             maps += [self._kv_map(context, task, m.certified(together)) for task, m in measured.items()]
         task_shares = {task: shares(result) for task, result in needed.items()}
@@ -121,13 +146,15 @@ class Ablate(Method):
         if len(task_shares) > 1:
             maps += [self._map(context, task, "specific", result) for task, result in specific(task_shares).items()]
         if self.enough:
-            mirrored = {task: q.mirrored() for task, q in quantities.items() if q.baseline in TWIN_BASELINES}
-            gains = self._measured(mirrored, (heads,), " of twins")
+            gains = self._measured(mirrored(quantities), (heads,), " of twins")
             maps += [self._map(context, task, "enough", negative(m.certified(each))) for task, m in gains.items()]
         entries = [
             entry
             for task, quantity in quantities.items()
-            for entry in self._entries(quantity, needed[task], measured[task].halves(each, self.seed))
+            for entry in (
+                *self._entries(quantity, needed[task], measured[task].halves(each, self.seed)),
+                *stability(self.info.name, task, values[task], examples[task], self.seed),
+            )
         ]
         return Measured(maps, entries, {task: q.record for task, q in quantities.items()})
 

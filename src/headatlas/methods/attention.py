@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from headatlas.run.cells import Cell, Result
     from headatlas.run.context import RunContext
+    from headatlas.run.work import Step
 
 ATTENTION = CellKind("attention")
 TARGETS = {
@@ -54,12 +55,13 @@ class Attention(Method):
         turn=1,
     )
 
+    def work(self, context: RunContext) -> list[Step]:
+        from headatlas.run.work import Step
+
+        return [Step(self.info.title, _cells(context))]
+
     def measure(self, context: RunContext) -> Measured:
-        texts = [_beginning(context, task, i) for task in context.tasks for i in range(SEQUENCES)]
-        rows = [row for row in texts if row is not None]
-        cells = [_cell(context, row, None) for row in rows]
-        cells += [_cell(context, row, gap) for row, gap in _repeated(rows, context.model.context)]
-        results = context.runner.run("Attention", cells)
+        results = context.runner.run(self.info.title, _cells(context))
         diagnostics = []
         for target in TARGETS:
             shares = [result[target] for result in results if target in result]
@@ -70,6 +72,13 @@ class Attention(Method):
                     for head in context.heads
                 ]
         return Measured(diagnostics=diagnostics)
+
+
+def _cells(context: RunContext) -> list[Cell]:
+    texts = [_beginning(context, task, i) for task in context.tasks for i in range(SEQUENCES)]
+    rows = [row for row in texts if row is not None]
+    cells = [_cell(context, row, None) for row in rows]
+    return cells + [_cell(context, row, gap) for row, gap in _repeated(rows, context.model.context)]
 
 
 def _beginning(context: RunContext, task: str, i: int) -> tuple[int, ...] | None:

@@ -12,13 +12,15 @@ from headatlas.atlas.declarations import Measure, MethodInfo
 from headatlas.atlas.records import Diagnostic, HeadMap
 from headatlas.methods.base import Measured, Method
 from headatlas.methods.effects import attributed_effects
-from headatlas.methods.signs import check_signs
+from headatlas.methods.signs import check_signs, sign_step
+from headatlas.methods.stability import example_noise, stability
 from headatlas.run.settings import TWIN_BASELINES, check_baseline, check_metric
 from headatlas.stats import Array, Summary, summarise
 
 if TYPE_CHECKING:
     from headatlas.run.context import RunContext
     from headatlas.run.quantity import TaskQuantity
+    from headatlas.run.work import Step
 
 SPLITS = ("fit",)
 
@@ -62,17 +64,28 @@ class Attribute(Method):
     def check_examples(self, context: RunContext) -> None:
         plan_tasks(context, SPLITS, self.metric, self.baseline)
 
+    def work(self, context: RunContext) -> list[Step]:
+        from headatlas.methods.rehearse import attribution_step
+
+        quantities = plan_tasks(context, SPLITS, self.metric, self.baseline)
+        return [
+            attribution_step("Attribution", quantities),
+            attribution_step("Attribution of twins", mirrored(quantities)),
+            *(sign_step(quantity) for quantity in quantities.values()),
+        ]
+
     def measure(self, context: RunContext) -> Measured:
         quantities = plan_tasks(context, SPLITS, self.metric, self.baseline)
         say_left_out(self.info.name, quantities)
         effects = attributed_effects("Attribution", quantities)
         maps = self._maps("needed", quantities, effects)
-        mirrored = {task: q.mirrored() for task, q in quantities.items() if q.baseline in TWIN_BASELINES}
-        gains = {task: -effects for task, effects in attributed_effects("Attribution of twins", mirrored).items()}
-        maps += self._maps("enough", mirrored, gains)
+        twins = mirrored(quantities)
+        gains = {task: -effects for task, effects in attributed_effects("Attribution of twins", twins).items()}
+        maps += self._maps("enough", twins, gains)
         entries = [entry for q in quantities.values() for entry in describe(self.info.name, q)]
         for task, quantity in quantities.items():
             entries += check_signs(self.info.name, quantity, effects[task].mean(0))
+            entries += stability(self.info.name, task, effects[task], [item.example for item in quantity.items])
         return Measured(maps, entries, {task: q.record for task, q in quantities.items()})
 
     def _maps(self, measure: str, quantities: dict[str, TaskQuantity], effects: dict[str, Array]) -> list[HeadMap]:
@@ -80,6 +93,7 @@ class Attribute(Method):
             HeadMap(
                 self.info.name, measure, task, 0, quantities[task].context.heads,
                 without_p(summarise(task_effects, quantities[task].groups)),
+                example_noise(task_effects, [item.example for item in quantities[task].items]),
             )
             for task, task_effects in effects.items()
         ]  # fmt: skip
@@ -92,6 +106,11 @@ def plan_tasks(
     from headatlas.run.quantity import plan_quantity
 
     return {task: plan_quantity(context, task, splits, metric, baseline, seed) for task in context.tasks}
+
+
+def mirrored(quantities: Mapping[str, TaskQuantity]) -> dict[str, TaskQuantity]:
+    """The same contrasts on the twins' prompts, of every task that is compared with twins."""
+    return {task: quantity.mirrored() for task, quantity in quantities.items() if quantity.baseline in TWIN_BASELINES}
 
 
 def say_left_out(method: str, quantities: Mapping[str, TaskQuantity]) -> None:

@@ -9,19 +9,25 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from headatlas.atlas.declarations import MethodInfo
 from headatlas.atlas.records import Diagnostic, Head, HeadMap
 from headatlas.atlas.run_record import Quantity
+from headatlas.noise import noise_of
 from headatlas.stats import Array, summarise
 
 if TYPE_CHECKING:
     from headatlas.run.context import RunContext
+    from headatlas.run.work import Step
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a method gives back; `quantities` by task, where it measures with one of several metrics and baselines."""
+    """What a method gives back; `quantities` by task, where it measures with one of several metrics and baselines.
+
+    `doubts` says of tasks whose maps failed a check of the method itself why they are not to be read, in a few words.
+    """
 
     maps: list[HeadMap] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     quantities: dict[str, Quantity] = field(default_factory=dict)
+    doubts: dict[str, str] = field(default_factory=dict)
 
 
 class Method:
@@ -38,6 +44,10 @@ class Method:
     def check_examples(self, context: RunContext) -> None:
         """Raise what would make `measure` fail on these examples; called before anything is written."""
 
+    def work(self, context: RunContext) -> list[Step] | None:
+        """The steps of `measure`, in order, without running them; None where the method does not say."""
+        return None
+
     def measure(self, context: RunContext) -> Measured:
         """Measure every task of the context."""
         raise NotImplementedError
@@ -46,5 +56,7 @@ class Method:
 def effect_map(
     info: MethodInfo, task: str, heads: Sequence[Head], effects: Array, groups: Sequence[str], seed: int = 0
 ) -> HeadMap:
-    """The map of a method's primary measure, from effects [example, head]: means, clustered errors and p-values."""
-    return HeadMap(info.name, info.primary, task, seed, tuple(heads), summarise(effects, groups))
+    """The map of a method's primary measure, from effects [example, head]: means, clustered errors and p-values, and
+    the noise of all heads together."""
+    summary, noise = summarise(effects, groups), noise_of(effects, groups)
+    return HeadMap(info.name, info.primary, task, seed, tuple(heads), summary, noise)

@@ -93,7 +93,8 @@ def certify(attributed: Array, exact: Array, draw: Draw, groups: Sequence[str]) 
     part = np.divide(np.square(coefficient) * spread_a, variance, out=np.zeros_like(variance), where=variance > 0)
     skewness = np.sign(coefficient) * skewness * part**1.5
     parts = np.square(sampled) / df + np.square(drawn) / correction.df
-    dfs = np.divide(np.square(variance), parts, out=np.full_like(variance, df), where=parts > 0)
+    # Never more than the groups allow: both parts are estimated from the same few groups.
+    dfs = np.minimum(df, np.divide(np.square(variance), parts, out=np.full_like(variance, df), where=parts > 0))
     return Certified(
         estimate(terms.mean(0), np.sqrt(variance), dfs, clusters, skewness),
         np.full(a.shape[1], len(draw.examples)),

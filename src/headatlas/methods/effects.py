@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,10 +24,16 @@ MEASURED_TOKENS = 192  # the same for exact effects of many heads, several of wh
 ATTRIBUTION, EXACT = CellKind("attribution", 3), CellKind("exact effects", 2)
 
 Quantities = Mapping[str, "TaskQuantity"]  # by task
+BatchCell = tuple[str, "Batch", "Cell"]  # with its task
 
 
 def attributed_effects(title: str, quantities: Quantities) -> dict[str, Array]:
     """Per task, what each example would lose without each head, to first order [example, layer * head]."""
+    return _by_task(title, quantities, attribution_cells(quantities))
+
+
+def attribution_cells(quantities: Quantities) -> list[BatchCell]:
+    """The cells of `attributed_effects`."""
     from headatlas.run.interventions import gate_gradient
 
     def cell(quantity: TaskQuantity, batch: Batch) -> Cell:
@@ -40,16 +46,26 @@ def attributed_effects(title: str, quantities: Quantities) -> dict[str, Array]:
 
         # The prefix once; then the twin, the prompt, and a backward that costs about as much as a forward.
         cost = batch.size * prefix + 3 * rest.ids.numel()
-        return quantity.context.cell(ATTRIBUTION, compute, cost, batch=batch.key, **quantity.inputs(batch))
+        forwards = _forwards(quantity, prefix) + 1
+        return quantity.context.cell(
+            ATTRIBUTION, compute, cost, forwards=forwards, batch=batch.key, **quantity.inputs(batch)
+        )
 
-    return _by_task(
-        title, quantities, lambda quantity: quantity.batches(ATTRIBUTED_TOKENS, OVERHEAD, by_split=True), cell
-    )
+    return [
+        (task, batch, cell(quantity, batch))
+        for task, quantity in quantities.items()
+        for batch in quantity.batches(ATTRIBUTED_TOKENS, OVERHEAD, by_split=True)
+    ]
 
 
 def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]) -> dict[str, Array]:
     """Per task, what each example loses without each of its units, measured [example, unit]."""
-    from headatlas.run.interventions import ablate_each
+    return _by_task(title, quantities, exact_cells(quantities, task_units))
+
+
+def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]) -> list[BatchCell]:
+    """The cells of `exact_effects`."""
+    from headatlas.run.interventions import ablate_each, ablation_forwards
 
     def cell(quantity: TaskQuantity, batch: Batch) -> Cell:
         units = task_units[quantity.task]
@@ -60,16 +76,34 @@ def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, S
             replaced = quantity.replacement(batch, past)
             return {"effects": ablate_each(model, rest, units, replaced.values, replaced.where, past)}
 
-        depth = sum(model.n_layers - layer for layer, _ in units) / model.n_layers
-        cost = batch.size * prefix + rest.ids.numel() * (2 + depth)
+        cost = batch.size * prefix + rest.ids.numel() * (2 + relative_depth(units, model.n_layers))
+        forwards = _forwards(quantity, prefix) + ablation_forwards(units, rest.ids.numel())
         listed = [[layer, list(heads)] for layer, heads in units]
-        return quantity.context.cell(EXACT, compute, cost, batch=batch.key, units=listed, **quantity.inputs(batch))
+        return quantity.context.cell(
+            EXACT, compute, cost, forwards=forwards, batch=batch.key, units=listed, **quantity.inputs(batch)
+        )
 
-    def batches(quantity: TaskQuantity) -> list[Batch]:
-        crowded = len(task_units[quantity.task]) / quantity.context.model.n_layers  # units of a layer, on average
-        return quantity.batches(max(MEASURED_TOKENS, round(ATTRIBUTED_TOKENS / crowded)), round(OVERHEAD / crowded))
+    return [
+        (task, batch, cell(quantity, batch))
+        for task, quantity in quantities.items()
+        for batch in quantity.batches(*exact_batch_size(len(task_units[task]), quantity.context.model.n_layers))
+    ]
 
-    return _by_task(title, quantities, batches, cell)
+
+def exact_batch_size(units: int, layers: int) -> tuple[int, int]:
+    """Tokens of a batch for exact effects of so many units, and how many tokens of padding another forward is worth."""
+    crowded = units / layers  # units of a layer, on average
+    return max(MEASURED_TOKENS, round(ATTRIBUTED_TOKENS / crowded)), round(OVERHEAD / crowded)
+
+
+def relative_depth(units: Sequence[Unit], layers: int) -> float:
+    """What forwards from the layer of each unit upwards cost together, in whole forwards."""
+    return sum(layers - layer for layer, _ in units) / layers
+
+
+def _forwards(quantity: TaskQuantity, prefix: int) -> int:
+    """Forwards before the first one of the prompt: of the prefix, and of what replaces heads."""
+    return int(prefix > 0) + quantity.replacement_forwards
 
 
 def _after_prefix(quantity: TaskQuantity, batch: Batch) -> tuple[HeadModel, int, Batch]:
@@ -97,20 +131,14 @@ def attributed_units(attributed: Array, units: Sequence[Unit], shape: tuple[int,
     return np.stack([by_head[:, layer, list(heads)].sum(1) for layer, heads in units], 1)
 
 
-def _by_task(
-    title: str,
-    quantities: Quantities,
-    batches: Callable[[TaskQuantity], list[Batch]],
-    make_cell: Callable[[TaskQuantity, Batch], Cell],
-) -> dict[str, Array]:
-    """Run one cell per batch of every task, under one bar; rows in the order of the quantity's items."""
-    pairs = [(task, batch) for task, quantity in quantities.items() for batch in batches(quantity)]
-    if not pairs:
+def _by_task(title: str, quantities: Quantities, cells: Sequence[BatchCell]) -> dict[str, Array]:
+    """Run the cells of every task under one bar; rows in the order of the quantity's items."""
+    if not cells:
         return {}
     runner = next(iter(quantities.values())).context.runner
-    results = runner.run(title, [make_cell(quantities[task], batch) for task, batch in pairs])
+    results = runner.run(title, [cell for _, _, cell in cells])
     effects: dict[str, Array] = {}
-    for (task, batch), result in zip(pairs, results, strict=True):
+    for (task, batch, _), result in zip(cells, results, strict=True):
         values = result["effects"]
         rows = effects.setdefault(task, np.empty((len(quantities[task].items), values.shape[1])))
         rows[list(batch.members)] = values

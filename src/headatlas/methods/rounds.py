@@ -108,11 +108,7 @@ def measure_in_rounds(
 ) -> dict[str, Measurements]:
     """Units of several kinds (heads, groups of heads) by task: attributed on all examples, exact on some."""
     units = [unit for kind in kinds for unit in kind]
-    state = {}
-    for number, (task, effects) in enumerate(attributed_effects(f"Attribution{title}", quantities).items()):
-        by_unit = attributed_units(effects, units, quantities[task].context.model.shape)
-        draw = draw_examples(effects, more_turns(turns), np.random.default_rng([seed, number]))
-        state[task] = nothing_measured(by_unit, quantities[task].groups, draw)
+    state = begin_rounds(attributed_effects(f"Attribution{title}", quantities), quantities, units, turns, seed)
 
     def measure(whose: str, examples: Mapping[str, Indices], chosen: Mapping[str, Indices]) -> Mapping[str, Array]:
         return exact_effects(
@@ -122,6 +118,22 @@ def measure_in_rounds(
         )
 
     return run_rounds(state, [len(kind) for kind in kinds], turns, thorough, measure)
+
+
+def begin_rounds(
+    attributed: Mapping[str, Array],
+    quantities: Mapping[str, TaskQuantity],
+    units: Sequence[Unit],
+    turns: int,
+    seed: int,
+) -> dict[str, Measurements]:
+    """From attributions [example, layer * head] by task: the examples are drawn, nothing is measured yet."""
+    state = {}
+    for number, (task, effects) in enumerate(attributed.items()):
+        by_unit = attributed_units(effects, units, quantities[task].context.model.shape)
+        draw = draw_examples(effects, more_turns(turns), np.random.default_rng([seed, number]))
+        state[task] = nothing_measured(by_unit, quantities[task].groups, draw)
+    return state
 
 
 def more_turns(turns: int) -> int:
@@ -164,17 +176,19 @@ def run_rounds(
 
 
 def _farthest(measured: Measurements, share: float, sizes: Sequence[int]) -> Indices:
-    """The share of each kind whose effects may be the largest: those whose intervals reach farthest from zero."""
+    """The share of each kind whose effects may be the largest: of the units of the last round, those whose intervals
+    reach farthest from zero."""
     if share >= 1:
         return np.arange(len(measured.turns))
     chosen, start = [], 0
     for size in sizes:
-        numbers = np.arange(start, start + size)
+        numbers, wanted = np.arange(start, start + size), max(1, round(share * size))
+        numbers = numbers[measured.turns[numbers] == measured.turns.max()]
         start += size
         if size:
             summary = measured.certified(numbers.tolist()).summary
             reach = np.maximum(np.abs(summary.low), np.abs(summary.high))
-            chosen.append(np.sort(numbers[np.argsort(-reach, kind="stable")[: max(1, round(share * size))]]))
+            chosen.append(np.sort(numbers[np.argsort(-reach, kind="stable")[:wanted]]))
     return np.concatenate(chosen)
 
 

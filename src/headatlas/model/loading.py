@@ -177,6 +177,11 @@ def _device(name: str | None) -> torch.device:
         raise UsageError(f"The device {name!r} cannot be used on this machine. Try 'cpu'.") from None
 
 
+def choose_dtype(dtype: str | None, device: str | None) -> Any:
+    """The dtype that `load` would take: a torch dtype, or "auto" for that of the checkpoint."""
+    return _dtype(dtype, _device(device))
+
+
 def _dtype(dtype: str | torch.dtype | None, target: torch.device | None) -> Any:
     if dtype is None:
         return torch.float32 if target is not None and target.type == "cpu" else "auto"

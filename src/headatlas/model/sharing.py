@@ -14,7 +14,7 @@ import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from headatlas.model.heads import HeadModel
+    from headatlas.model.heads import HeadModel, LayerInputs
 
 ROWS, TOKENS, PREFIX = 2, 7, 3  # of the text it is tried on
 TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-6}  # of the logits' spread; a wrong start differs by about 1
@@ -31,15 +31,23 @@ class Sharing:
 
 @torch.inference_mode()
 def try_sharing(model: HeadModel) -> Sharing:
-    """Compare forwards that start late with whole ones, on a few random tokens."""
+    """Compare forwards that start late with whole ones, on a few random tokens.
+
+    Another text runs in between: state that a module remembers from its last forward would else be right by chance.
+    """
     vocabulary = model.module.get_input_embeddings().weight.shape[0]
     ids = torch.randint(vocabulary, (ROWS, TOKENS), generator=torch.Generator().manual_seed(0))
-    layer = model.n_layers // 2
     with model.record_inputs() as inputs:
         expected = model.logits(ids)
+    starts = sorted({min(1, model.n_layers - 1), model.n_layers // 2, model.n_layers - 1})
+    layers = all(_same_from(model, layer, inputs, ids, expected) for layer in starts)
+    return Sharing(layers, layers and _same_after_prefix(model, ids, expected, model.n_layers // 2))
+
+
+def _same_from(model: HeadModel, layer: int, inputs: LayerInputs, ids: Tensor, expected: Tensor) -> bool:
+    model.logits(ids.flip(1))
     with model.start_at(layer, inputs):
-        layers = _same(model.logits(ids), expected)
-    return Sharing(layers, layers and _same_after_prefix(model, ids, expected, layer))
+        return _same(model.logits(ids), expected)
 
 
 def _same_after_prefix(model: HeadModel, ids: Tensor, expected: Tensor, layer: int) -> bool:

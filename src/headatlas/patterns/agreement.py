@@ -128,6 +128,11 @@ def _mean_correlation(pairs: list[MapPair]) -> float:
     return float(np.mean([rank_correlation(*pair) for pair in pairs])) if pairs else float("nan")
 
 
+def repeated_overlap(task_map: TaskMap, k: int, seed: int = 0) -> float:
+    """How many of the first k heads new examples would give again, as the standard errors imply."""
+    return _repetition(task_map, k, np.random.default_rng(seed))["repeat_overlap"]
+
+
 def _repetition(task_map: TaskMap, k: int, rng: np.random.Generator) -> dict[str, float]:
     """Two measurements of the same effects, drawn anew: with the map's noise, and with that of half the examples."""
     if not task_map.has_errors or len(task_map.value) < 3:

@@ -41,6 +41,7 @@ class Witness:
     rule: Support
     heads: pd.DataFrame
     seeds: int
+    doubt: str | None = None  # why its map is not to be read; it then supports no head
 
     @property
     def evidence(self) -> str:
@@ -50,6 +51,8 @@ class Witness:
     @property
     def criterion(self) -> str:
         """The rule in words."""
+        if self.doubt:
+            return f"supports no head: {self.doubt}"
         in_seeds = f" in all {self.seeds} seeds" if self.seeds > 1 else ""
         if self.rule == "significant":
             side = "above" if self.info.order == "descending" else "below"
@@ -144,7 +147,8 @@ def _witness(atlas: Atlas, task: str, method: str) -> Witness:
     scores = atlas.scores
     scores = scores[(scores["method"] == method) & (scores["task"] == task) & (scores["measure"] == info.primary)]
     by_head = scores.groupby(["layer", "head"])
-    largest_q = by_head["q_value"].agg(lambda q: q.max(skipna=False))  # a head is supported if every seed supports it
+    # A head is supported if every seed supports it; with a q missing in any seed nothing is known.
+    largest_q = by_head["q_value"].max().where(by_head["q_value"].count() == by_head.size())
     rule: Support = info.support or ("significant" if largest_q.notna().any() else "first")
     sign = -1 if info.order == "ascending" else 1
     least, most = by_head["value"].min(), by_head["value"].max()
@@ -154,8 +158,11 @@ def _witness(atlas: Atlas, task: str, method: str) -> Witness:
         supports = least > ALWAYS
     else:
         supports = (sign * rows["value"] > 0) & (rows["rank"] <= _first(len(rows)))
+    doubt = atlas.run.doubts.get(method, {}).get(task)
+    if doubt:
+        supports &= False
     heads = pd.DataFrame({"rank": rows["rank"], "value": rows["value"], "q_value": largest_q, "supports": supports})
-    return Witness(info, rule, heads, scores["seed"].nunique())
+    return Witness(info, rule, heads, scores["seed"].nunique(), doubt)
 
 
 def _first(heads: int) -> int:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from headatlas.patterns.finding import Head
 from headatlas.stats import LEVEL, Array, q_values
@@ -145,8 +144,8 @@ def _mean_over_seeds(atlas: Atlas, task: str, rows: pd.DataFrame) -> TaskMap:
     # Seeds share their examples, so averaging over them does not reduce the sampling error.
     value, stderr, p = (mean[name].to_numpy(dtype=float) for name in ("value", "stderr", "p_value"))
     if rows["seed"].nunique() > 1:
-        t = np.divide(np.abs(value), stderr, out=np.full_like(value, np.nan), where=stderr > 0)
-        # Twice the mean of p-values is a p-value, however they depend on each other.
-        p = np.where(np.isfinite(t), 2 * stats.t.sf(t, df), np.minimum(1.0, 2 * p))
+        # p is of the method's null, which value and stderr do not know. Twice the mean of p-values is a p-value,
+        # however they depend on each other.
+        p = np.minimum(1.0, 2 * p)
     layer, head = (mean.index.get_level_values(name).to_numpy(dtype=int) for name in ("layer", "head"))
     return TaskMap(task, atlas.shape, kv_heads, layer, head, value, np.nan_to_num(stderr, nan=0.0), p, df)

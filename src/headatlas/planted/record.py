@@ -19,19 +19,21 @@ class Record(BaseModel):
 class Score(Record):
     """How well the map of one task of one planted model agrees with the truth.
 
-    `positives` are the heads that its primary measure should make large. `auroc`, `average_precision` and `recall` (of
-    the first `positives` heads) are about those; None where there are none. Backup heads count neither way, except for
-    a method that looks for them. `sign_errors` are heads said to help that hurt, or the other way round: among those
-    with q < 0.05 where the method gives q, else among all planted heads; None for a method without signs. Roles are
-    those that it gives, or that q and sign imply; None for a method with neither. `false_discoveries` are heads that do
-    not matter and are said to.
+    `positives` are the heads that its primary measure should put first, those with the roles `looks_for`. `auroc`,
+    `average_precision` and `recall` (of the first `positives` heads) are about those; None where there are none. Backup
+    heads count neither way, except for a method that looks for them. `sign_errors` are heads said to help that hurt, or
+    the other way round: among those with q < 0.05 where the method gives q, else among all planted heads; None for a
+    method that says nothing of signs. Roles are those that it gives, or that q and sign imply; None for a method with
+    neither. `false_discoveries` are those of the `irrelevant` heads, which do not matter, that are said to.
     """
 
     method: str
     model: str
     task: str
+    looks_for: tuple[str, ...]
     heads: int
     positives: int
+    irrelevant: int
     auroc: float | None
     average_precision: float | None
     recall: float | None
@@ -77,6 +79,7 @@ class SelfTest(Record):
     schema_version: int = SCHEMA
     version: str  # of headatlas
     seconds: float
+    processor_seconds: float  # on all cores; it depends less on what else a machine does
     models: tuple[ModelTruth, ...]
     scores: tuple[Score, ...]
     null: tuple[NullDraws, ...]

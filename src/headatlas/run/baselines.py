@@ -62,7 +62,7 @@ class Baselines:
         context, batches = self.context, self.context.batches(task, "fit")
         tokens = sum(batch.ids.numel() for batch in batches)
         keys = [batch.key for batch in batches]
-        return context.cell(MEAN, lambda: _mean(context.model, batches), tokens, batches=keys)
+        return context.cell(MEAN, lambda: _mean(context.model, batches), tokens, forwards=len(batches), batches=keys)
 
     def _donated(self, task: str, batch: Batch) -> dict[int, Tensor]:
         """z of another `fit` example for each row, aligned where the answer begins.

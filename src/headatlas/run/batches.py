@@ -3,6 +3,9 @@
 A row is what is fed to the model: a text without its last token. An option whose row is a prefix of another option's
 row needs no row of its own, because attention is causal; so all one-token options of a prompt cost a single row. Rows
 are padded on the right, where causal attention never looks.
+
+A closed batch also feeds the last token of every answer, to see what the model would write next: " 5" is not what it
+says where it goes on to " 57".
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from torch import Tensor
 
 from headatlas.model.heads import HeadModel
 from headatlas.run.encoding import Option
+from headatlas.run.word_ends import goes_on
 
 BATCH_TOKENS = 512  # padded tokens in a batch; from about here on a CPU's matrix units are busy
 
@@ -28,7 +32,8 @@ class Batch:
     `ids` is [row, pos] and `lengths` [row]. Target t reads the logits at (`rows[t]`, `positions[t]`) for the token
     `targets[t]` of the option `slots[t]`. Slots count the options of all examples in order; `owners` [slot] says to
     which entry of `members` (the indices of the examples) an option belongs. Where only answers are scored, rows, slots
-    and members are the same.
+    and members are the same. `ends` [member, 2] are row and position of the last token of each answer, in closed
+    batches.
     """
 
     members: tuple[int, ...]
@@ -39,6 +44,7 @@ class Batch:
     targets: Tensor
     slots: Tensor
     owners: Tensor
+    ends: Tensor | None = None
 
     @property
     def size(self) -> int:
@@ -53,13 +59,17 @@ class Batch:
     def key(self) -> str:
         """A hash of what is fed and scored."""
         digest = hashlib.sha256()
-        for part in (self.ids, self.lengths, self.rows, self.positions, self.targets, self.slots):
+        closing = () if self.ends is None else (self.ends,)
+        for part in (self.ids, self.lengths, self.rows, self.positions, self.targets, self.slots, *closing):
             digest.update(f"{tuple(part.shape)}".encode() + part.numpy().tobytes())
         return digest.hexdigest()[:16]
 
     def repeat(self, copies: int) -> Batch:
         """The batch `copies` times below itself: rows and slots of copy c follow those of copy c - 1."""
         shift = torch.arange(copies).repeat_interleave(len(self.rows))
+        ends = None
+        if self.ends is not None:
+            ends = torch.cat([self.ends + torch.tensor([copy * self.size, 0]) for copy in range(copies)])
         return Batch(
             members=self.members * copies,
             ids=self.ids.repeat(copies, 1),
@@ -69,16 +79,25 @@ class Batch:
             targets=self.targets.repeat(copies),
             slots=self.slots.repeat(copies) + shift * len(self.owners),
             owners=torch.cat([self.owners + copy * len(self.members) for copy in range(copies)]),
+            ends=ends,
         )
 
     def after(self, prefix: int) -> Batch:
         """The batch without its first positions, for a forward that continues them."""
-        return replace(self, ids=self.ids[:, prefix:], lengths=self.lengths - prefix, positions=self.positions - prefix)
+        return replace(
+            self,
+            ids=self.ids[:, prefix:],
+            lengths=self.lengths - prefix,
+            positions=self.positions - prefix,
+            ends=None if self.ends is None else self.ends - torch.tensor([0, prefix]),
+        )
 
     @cached_property
     def row_owners(self) -> Tensor:
         """[row]: the entry of `members` that a row belongs to."""
         owners = torch.empty(self.size, dtype=torch.long)
+        if self.ends is not None:  # a row may be there for its end alone
+            owners[self.ends[:, 0]] = torch.arange(len(self.members))
         owners[self.rows] = self.owners[self.slots]
         return owners
 
@@ -96,15 +115,34 @@ class Batch:
         return torch.stack(values, -1)
 
     def score(self, model: HeadModel) -> tuple[Tensor, Tensor]:
-        """Run the model. For every slot: the summed log-probability (float64), and whether greedy decoding gives it."""
-        with model.only_logits(self.rows, self.positions):
-            logits = model.logits(self.ids).float()
+        """Run the model. For every slot: the summed log-probability (float64), and whether greedy decoding gives it.
+
+        In a closed batch greedy decoding does not give an answer where it goes on with its last word or number.
+        """
+        rows, positions = self.rows, self.positions
+        if self.ends is not None:
+            rows, positions = torch.cat([rows, self.ends[:, 0]]), torch.cat([positions, self.ends[:, 1]])
+        with model.only_logits(rows, positions):
+            logits, following = model.logits(self.ids).float().split([len(self.rows), len(rows) - len(self.rows)])
         targets = self.targets.to(logits.device)
         # Summed in float64 in main memory: the order then does not matter, and some devices have no float64.
         tokens = logits.log_softmax(-1).gather(-1, targets[:, None]).squeeze(-1).cpu().double()
         missed = (logits.argmax(-1) != targets).cpu().double()
         blank = torch.zeros(len(self.owners), dtype=torch.float64)
-        return blank.index_add(0, self.slots, tokens), blank.index_add(0, self.slots, missed) == 0
+        greedy = blank.index_add(0, self.slots, missed) == 0
+        if self.ends is not None and model.tokenizer is not None:
+            greedy &= ~self._unfinished(model, following.detach().argmax(-1).cpu())
+        return blank.index_add(0, self.slots, tokens), greedy
+
+    def _unfinished(self, model: HeadModel, following: Tensor) -> Tensor:
+        """[slot]: the answers after which the most likely token `following` [member] goes on with the last word."""
+        assert self.ends is not None
+        unfinished = torch.zeros(len(self.owners), dtype=torch.bool)
+        last = self.ids[self.ends[:, 0], self.ends[:, 1]].tolist()
+        for member, (end, token) in enumerate(zip(last, following.tolist(), strict=True)):
+            answer = int((self.owners == member).nonzero()[0])
+            unfinished[answer] = goes_on(model.tokenizer, end, token)
+        return unfinished
 
 
 def make_batches(
@@ -112,14 +150,16 @@ def make_batches(
     tokens: int = BATCH_TOKENS,
     prefixes: Sequence[int] | None = None,
     overhead: int = 0,
+    closed: bool = False,
 ) -> list[Batch]:
     """Batches of at most `tokens` padded tokens (or one example), examples of similar length together.
 
     `encoded[i]` holds the options of example i that are to be scored. `prefixes[i]` positions at its beginning will not
     be run with the batch (only as many as all examples of a batch allow), so examples are then put together by those,
-    unless that pads by more tokens than the `overhead` of another forward is worth.
+    unless that pads by more tokens than the `overhead` of another forward is worth. `closed` batches also read what
+    the model writes after each answer, the first of the options.
     """
-    rows = [_rows(options) for options in encoded]
+    rows = [_rows(options, closed) for options in encoded]
     widths = [max(map(len, example_rows)) for example_rows in rows]
     starts = [0] * len(encoded) if prefixes is None else prefixes
     order = sorted(range(len(encoded)), key=lambda i: (starts[i], widths[i], i))
@@ -130,15 +170,17 @@ def make_batches(
         padded = sum(len(rows[j]) for j in together) * width
         needed = sum(len(rows[j]) * (widths[j] - starts[j]) for j in together)
         if chunk and (padded > tokens or (prefixes is not None and padded - needed > overhead)):
-            batches.append(_batch(chunk, encoded, rows))
+            batches.append(_batch(chunk, encoded, rows, closed))
             chunk = []
         chunk.append(i)
-    return [*batches, _batch(chunk, encoded, rows)] if chunk else batches
+    return [*batches, _batch(chunk, encoded, rows, closed)] if chunk else batches
 
 
-def _rows(options: Sequence[Option]) -> list[tuple[int, ...]]:
-    """What must be fed to score all options: their texts less the last token, without those that begin another."""
-    fed = sorted({option.tokens[:-1] for option in options}, key=lambda row: (-len(row), row))
+def _rows(options: Sequence[Option], closed: bool) -> list[tuple[int, ...]]:
+    """What must be fed to score all options: their texts less the last token, without those that begin another; where
+    closed, the whole text of the answer."""
+    texts = {option.tokens[:-1] for option in options} | ({options[0].tokens} if closed else set())
+    fed = sorted(texts, key=lambda row: (-len(row), row))
     rows: list[tuple[int, ...]] = []
     for row in fed:
         if not any(longer[: len(row)] == row for longer in rows):
@@ -146,15 +188,20 @@ def _rows(options: Sequence[Option]) -> list[tuple[int, ...]]:
     return rows
 
 
-def _batch(chunk: Sequence[int], encoded: Sequence[Sequence[Option]], rows: Sequence[list[tuple[int, ...]]]) -> Batch:
+def _batch(
+    chunk: Sequence[int], encoded: Sequence[Sequence[Option]], rows: Sequence[list[tuple[int, ...]]], closed: bool
+) -> Batch:
     fed = [row for i in chunk for row in rows[i]]
     ids = torch.zeros(len(fed), max(map(len, fed)), dtype=torch.long)
     for number, row in enumerate(fed):
         ids[number, : len(row)] = torch.tensor(row)
     targets: list[tuple[int, int, int, int]] = []
     owners: list[int] = []
+    ends: list[tuple[int, int]] = []
     first_row = 0
     for member, i in enumerate(chunk):
+        answer = encoded[i][0].tokens
+        ends += [(first_row + r, len(answer) - 1) for r, row in enumerate(rows[i]) if row[: len(answer)] == answer][:1]
         for option in encoded[i]:
             shared = next(r for r, row in enumerate(rows[i]) if row[: len(option.tokens) - 1] == option.tokens[:-1])
             for position in range(option.start, len(option.tokens)):
@@ -163,5 +210,6 @@ def _batch(chunk: Sequence[int], encoded: Sequence[Sequence[Option]], rows: Sequ
         first_row += len(rows[i])
     row, position, target, slot = torch.tensor(targets).T.contiguous()
     return Batch(
-        tuple(chunk), ids, torch.tensor([len(r) for r in fed]), row, position, target, slot, torch.tensor(owners)
-    )
+        tuple(chunk), ids, torch.tensor([len(r) for r in fed]), row, position, target, slot, torch.tensor(owners),
+        torch.tensor(ends) if closed else None,
+    )  # fmt: skip

@@ -32,12 +32,14 @@ class CellKind(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """What is computed (a kind, and inputs that JSON can hold), how, and about how many tokens it runs."""
+    """What is computed (a kind, and inputs that JSON can hold), how, and about how many tokens it runs, in how many
+    forwards."""
 
     kind: CellKind
     inputs: Mapping[str, Any]
     compute: Callable[[], Result]
     tokens: int
+    forwards: int = 1
 
     @cached_property
     def identity(self) -> dict[str, Any]:

@@ -13,23 +13,19 @@ from headatlas.run.context import RunContext
 from headatlas.run.interventions import score_intact
 from headatlas.run.nesting import option_texts, without_continuations
 from headatlas.run.outcomes import answer_wins, by_example
+from headatlas.run.work import Step
 from headatlas.stats import Array, proportion_interval
 from headatlas.suites.example import Example
 from headatlas.suites.suite import SPLITS
 
 INTACT = CellKind("intact scores")
+TITLE = "Competence"
 
 
 def competence(context: RunContext) -> tuple[list[Competence], set[str]]:
     """One entry per task, over all examples of all splits; and the ids of the examples that the model gets right."""
-    # Split by split, so that whoever needs the scores of one split finds its cells.
-    batches = [
-        (task, split, batch)
-        for task in context.tasks
-        for split in SPLITS
-        for batch in context.batches(task, split, with_distractors=True)
-    ]
-    results = context.runner.run("Competence", [intact_cell(context, batch) for _, _, batch in batches])
+    batches = _batches(context)
+    results = context.runner.run(TITLE, [intact_cell(context, batch) for _, _, batch in batches])
     scores: dict[str, dict[str, tuple[Array, Array]]] = {task: {} for task in context.tasks}
     known: set[str] = set()
     for (task, split, batch), result in zip(batches, results, strict=True):
@@ -44,6 +40,21 @@ def competence(context: RunContext) -> tuple[list[Competence], set[str]]:
         hits = np.array([example.id in known for example in asked])
         entries.append(_judge(task, asked, hits, [scores[task][example.id] for example in asked]))
     return entries, known
+
+
+def competence_step(context: RunContext) -> Step:
+    """The work of `competence`."""
+    return Step(TITLE, [intact_cell(context, batch) for _, _, batch in _batches(context)])
+
+
+def _batches(context: RunContext) -> list[tuple[str, str, Batch]]:
+    """With their task and split. Split by split, so that whoever needs the scores of one split finds its cells."""
+    return [
+        (task, split, batch)
+        for task in context.tasks
+        for split in SPLITS
+        for batch in context.batches(task, split, with_distractors=True, closed=True)
+    ]
 
 
 def intact_cell(context: RunContext, batch: Batch) -> Cell:

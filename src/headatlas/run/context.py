@@ -28,12 +28,18 @@ class RunContext:
         self.model, self.splits, self.runner, self.encoder = model, splits, runner, encoder
         self.model_fingerprint = model.fingerprint()
         self.tasks = splits["fit"].tasks
-        self._batches: dict[tuple[str, str, bool], list[Batch]] = {}
+        self._batches: dict[tuple[str, str, bool, bool], list[Batch]] = {}
 
     def with_splits(self, splits: Mapping[str, Suite]) -> RunContext:
         """The same context on other examples."""
         other = copy.copy(self)
         other.splits, other.tasks, other._batches = splits, splits["fit"].tasks, {}
+        return other
+
+    def with_runner(self, runner: Runner) -> RunContext:
+        """The same context, whose cells go to another runner."""
+        other = copy.copy(self)
+        other.runner = runner
         return other
 
     @property
@@ -47,14 +53,14 @@ class RunContext:
     def groups(self, task: str, split: str) -> list[str]:
         return [example.group for example in self.examples(task, split)]
 
-    def batches(self, task: str, split: str, with_distractors: bool = False) -> list[Batch]:
+    def batches(self, task: str, split: str, with_distractors: bool = False, closed: bool = False) -> list[Batch]:
         """The prompts of a task with their answers, one row per example, or with all their options; members index
-        `examples(task, split)`."""
-        key = (task, split, with_distractors)
+        `examples(task, split)`. `closed` where it matters what greedy decoding writes."""
+        key = (task, split, with_distractors, closed)
         if key not in self._batches:
             scored = slice(None) if with_distractors else slice(1)
             encoded = [self.encoder.encode(example)[scored] for example in self.examples(task, split)]
-            self._batches[key] = make_batches(encoded)
+            self._batches[key] = make_batches(encoded, closed=closed)
         return self._batches[key]
 
     @cached_property
@@ -70,9 +76,11 @@ class RunContext:
             "transformers": transformers.__version__,
         }
 
-    def cell(self, kind: CellKind, compute: Callable[[], Result], cost: float, /, **inputs: Any) -> Cell:
-        """A cell that runs about `cost` tokens; its key holds the environment and all `inputs`."""
-        return Cell(kind, {"environment": self.environment, **inputs}, compute, round(cost))
+    def cell(
+        self, kind: CellKind, compute: Callable[[], Result], cost: float, /, *, forwards: int = 1, **inputs: Any
+    ) -> Cell:
+        """A cell that runs about `cost` tokens in so many forwards; its key holds the environment and all `inputs`."""
+        return Cell(kind, {"environment": self.environment, **inputs}, compute, round(cost), forwards)
 
     def per_example(self, task: str, split: str, results: Sequence[Array]) -> Array:
         """The rows of one result per batch, put back in the order of `examples(task, split)`."""

@@ -33,7 +33,7 @@ class Encoder:
         begin = self.tokenizer.bos_token_id
         adds_begin = begin is not None and self.tokenizer("a")["input_ids"][:1] == [begin]
         self._begin = [begin] if adds_begin else []
-        self._encoded: dict[Example, list[Option]] = {}
+        self._encoded: dict[tuple[str, tuple[str, ...]], list[Option]] = {}
 
     @cached_property
     def fingerprint(self) -> str:
@@ -61,21 +61,20 @@ class Encoder:
         return self.ids(self.prompt_text(prompt))
 
     def encode(self, example: Example) -> list[Option]:
-        """The answer first, then the distractors. Every example is tokenised once."""
-        if example not in self._encoded:
-            self._encoded[example] = self._encode(example)
-        return self._encoded[example]
-
-    def _encode(self, example: Example) -> list[Option]:
+        """The answer first, then the distractors."""
         return self.encode_texts(example.id, example.prompt, (example.answer, *example.distractors))
 
     def encode_texts(self, name: str, prompt: str, texts: tuple[str, ...]) -> list[Option]:
-        """A prompt with each of several texts after it; `name` is that of the example, for errors.
+        """A prompt with each of several texts after it, tokenised once; `name` is that of the example, for errors.
 
         Where a tokenizer merges the end of the prompt with the beginning of a text, all of them are scored from the
         last token that none of them changes, so that they stay comparable.
         """
-        prompt = self.prompt_text(prompt)
+        if (prompt, texts) not in self._encoded:
+            self._encoded[prompt, texts] = self._encode(name, self.prompt_text(prompt), texts)
+        return self._encoded[prompt, texts]
+
+    def _encode(self, name: str, prompt: str, texts: tuple[str, ...]) -> list[Option]:
         if self.chat:
             texts = tuple(text.lstrip() for text in texts)
         prompt_alone = self.ids(prompt)

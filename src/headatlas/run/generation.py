@@ -24,6 +24,7 @@ from headatlas.suites.example import Example
 from headatlas.suites.suite import SPLITS
 
 ANSWERS = CellKind("generated answers", 2)
+TITLE = "Generated answers"
 LONGEST = 24  # tokens of an answer
 END = re.compile(r"\n|(?<=[.!?])\s")  # an answer ends with its line or its sentence
 
@@ -120,11 +121,10 @@ def line_ends(tokenizer: Any) -> tuple[int, ...]:
 
 def with_generated_answers(context: RunContext, longest: int = LONGEST) -> RunContext:
     """The same context with the model's answers instead of the reference ones; blank answers are left out."""
-    parts = [(task, split) for task in context.tasks for split in SPLITS]
-    cells = [_cell(context, context.examples(task, split), longest) for task, split in parts]
+    parts, cells = _parts(context), answer_cells(context, longest)
     answered: dict[str, list[Example]] = {split: [] for split in SPLITS}
     blank = 0
-    for (task, split), result in zip(parts, context.runner.run("Generated answers", cells), strict=True):
+    for (task, split), result in zip(parts, context.runner.run(TITLE, cells), strict=True):
         texts = json.loads(bytes(result["texts"]))
         for example, text in zip(context.examples(task, split), texts, strict=True):
             if text.strip():
@@ -144,6 +144,15 @@ def with_generated_answers(context: RunContext, longest: int = LONGEST) -> RunCo
     )
 
 
+def answer_cells(context: RunContext, longest: int = LONGEST) -> list[Cell]:
+    """One cell per task and split."""
+    return [_cell(context, context.examples(task, split), longest) for task, split in _parts(context)]
+
+
+def _parts(context: RunContext) -> list[tuple[str, str]]:
+    return [(task, split) for task in context.tasks for split in SPLITS]
+
+
 def _cell(context: RunContext, examples: Sequence[Example], longest: int) -> Cell:
     encoder = context.encoder
     prompts = [example.prompt for example in examples]
@@ -154,4 +163,7 @@ def _cell(context: RunContext, examples: Sequence[Example], longest: int) -> Cel
         return {"texts": np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8)}
 
     tokens = sum(len(ids) + longest for ids in fed)
-    return context.cell(ANSWERS, compute, tokens, fed=fed, tokenizer=encoder.fingerprint, longest=longest)
+    forwards = longest * sum(1 for _ in chunks_by_length([len(ids) for ids in fed]))
+    return context.cell(
+        ANSWERS, compute, tokens, forwards=forwards, fed=fed, tokenizer=encoder.fingerprint, longest=longest
+    )

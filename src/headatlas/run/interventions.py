@@ -38,7 +38,8 @@ class Intervention(Protocol):
 
 @dataclass(frozen=True)
 class Gates:
-    """z becomes g z + (1 - g) baseline, with gates g [intervention, layer, head].
+    """z becomes g z + (1 - g) baseline, with gates g [intervention, layer, head], or [intervention, row, layer, head]
+    where every row of the batch has its own.
 
     `baseline` and `where` [row, pos] (the positions at which gates apply) are those of a single copy of the batch.
     `start` is a layer below which no gate differs from 1, with what entered the layers of the intact model: the forward
@@ -60,7 +61,8 @@ class Gates:
     def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
         copies = len(self)
         skipped = nullcontext() if self.start is None else model.start_at(*self.start, copies)
-        rows = self.gates.repeat_interleave(batch.size, 0)
+        by_row = self.gates.dim() == 4
+        rows = self.gates.flatten(0, 1) if by_row else self.gates.repeat_interleave(batch.size, 0)
         where = None if self.where is None else self.where.repeat(copies, 1)
         with skipped, model.gate(rows, self._repeated_baseline(copies), where):
             yield
@@ -69,9 +71,9 @@ class Gates:
         """Only a baseline that differs by row has to be repeated, and only where a gate lets it in."""
         if not isinstance(self.baseline, Mapping):
             return self.baseline
-        used = list(range(self.gates.shape[1]))
+        used = list(range(self.gates.shape[-2]))
         if not self.gates.requires_grad:
-            used = (self.gates != 1).any(-1).any(0).nonzero().flatten().tolist()
+            used = (self.gates != 1).any(-1).flatten(0, -2).any(0).nonzero().flatten().tolist()
         return {layer: self.baseline[layer].repeat(copies, 1, 1, 1) for layer in used}
 
 
@@ -207,6 +209,12 @@ def starting_together(units: Sequence[Unit], tokens: int) -> list[list[int]]:
         idle = len(together.get(start, [])) * tokens < BUSY_TOKENS
         together.setdefault(start if idle and layer - start < NEAR_LAYERS else layer, []).extend(numbers)
     return list(together.values())
+
+
+def ablation_forwards(units: Sequence[Unit], tokens: int) -> int:
+    """Forwards of `ablate_each` on a batch of `tokens`, with the one of the intact model."""
+    room = max(1, FORWARD_TOKENS // tokens)
+    return 1 + sum(-(-len(numbers) // room) for numbers in starting_together(units, tokens))
 
 
 def gates_without(shape: tuple[int, int], sets: list[frozenset[tuple[int, int]]]) -> Tensor:

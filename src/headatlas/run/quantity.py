@@ -106,6 +106,11 @@ class TaskQuantity:
             return {"metric": self.metric, "baseline": {"kind": "twin", "twins": twins}}
         return {"metric": self.metric, "baseline": self._baselines.inputs(self.task)}
 
+    @property
+    def replacement_forwards(self) -> int:
+        """Forwards that `replacement` takes."""
+        return int(self.baseline in (*TWIN_BASELINES, "resample"))
+
     def replacement(self, batch: Batch, past: LayerInputs | None = None) -> Replacement:
         """What replaces z in a batch; of the positions after a prefix that all its rows share with their twins where
         `past` has recorded that."""

@@ -12,7 +12,7 @@ from headatlas.atlas.atlas import Atlas
 from headatlas.errors import HeadAtlasError
 from headatlas.views.page.page import render, render_waiting
 
-TABLES = ("scores", "competence", "diagnostics", "evidence")
+TABLES = ("scores", "competence", "diagnostics", "noise", "evidence")
 PAUSE = 0.5  # seconds between two looks at the folders
 SILENCE = 15  # seconds after which a word is sent all the same: else nobody would notice that a reader has gone
 

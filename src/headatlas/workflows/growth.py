@@ -10,7 +10,7 @@ from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.declarations import MethodInfo, TestInfo
 from headatlas.atlas.records import HeadMap
 from headatlas.atlas.run_record import CellCounts, RunRecord, Verification, write_run
-from headatlas.atlas.writing import write_diagnostics, write_scores
+from headatlas.atlas.writing import write_diagnostics, write_noise, write_scores
 from headatlas.files import remove
 from headatlas.methods.base import Measured, Method
 from headatlas.run.cells import Runner
@@ -60,23 +60,33 @@ class Growth:
     def add(self, method: Method, measured: Measured, runner: Runner, now: str, seconds: float) -> Atlas:
         """The atlas with one method more; finished `now`, after `seconds`, if that was the last one."""
         self.done[method.info.name] = _mapped(method.info, measured), measured
-        record, done = self.record, [self.done[name] for name in self.asked if name in self.done]
+        record, done = self.record, self._in_order()
         record.pending.remove(method.info.name)
         record.methods = [info for info, _ in done]
         record.quantities = {info.name: part.quantities for info, part in done if part.quantities}
-        record.default_method = default_method(record, _maps(done))
+        record.doubts = {info.name: part.doubts for info, part in done if part.doubts}
+        record.default_method = default_method(record, self.maps)
         record.cells = CellCounts(computed=len(runner.computed), reused=len(runner.reused))
         if not record.pending:
             record.finished, record.seconds = now, round(seconds, 1)
         return self._write()
 
+    @property
+    def maps(self) -> list[HeadMap]:
+        """All maps so far."""
+        return [head_map for _, part in self._in_order() for head_map in part.maps]
+
+    def _in_order(self) -> list[tuple[MethodInfo, Measured]]:
+        return [self.done[name] for name in self.asked if name in self.done]
+
     def _write(self) -> Atlas:
-        record, done = self.record, [self.done[name] for name in self.asked if name in self.done]
-        write_diagnostics(self.out, self.model, [entry for _, part in done for entry in part.diagnostics])
-        write_scores(self.out, self.model, _maps(done), record.methods)
-        if not record.pending:
+        diagnostics = [entry for _, part in self._in_order() for entry in part.diagnostics]
+        write_diagnostics(self.out, self.model, diagnostics)
+        write_noise(self.out, self.model, self.maps)
+        write_scores(self.out, self.model, self.maps, self.record.methods)
+        if not self.record.pending:
             self._settle_evidence()
-        write_run(self.out, record)
+        write_run(self.out, self.record)
         return Atlas(self.out)
 
     def _settle_evidence(self) -> None:
@@ -86,10 +96,6 @@ class Growth:
             self.record.tests, self.record.verifications = earlier.tests, earlier.verifications
         else:
             remove(self.out / "evidence.parquet")
-
-
-def _maps(done: Sequence[tuple[MethodInfo, Measured]]) -> list[HeadMap]:
-    return [head_map for _, part in done for head_map in part.maps]
 
 
 def _mapped(info: MethodInfo, measured: Measured) -> MethodInfo:

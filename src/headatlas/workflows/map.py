@@ -13,6 +13,7 @@ from typing import Any
 
 from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.lock import locked
+from headatlas.atlas.records import HeadMap
 from headatlas.atlas.run_record import (
     Asked,
     AuditRecord,
@@ -33,17 +34,21 @@ from headatlas.run.cells import Runner
 from headatlas.run.competence import competence
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
-from headatlas.run.selection import FEWEST_EXAMPLES, select, split_examples
-from headatlas.suites import load_suite
+from headatlas.run.rounding import rounding_noise
+from headatlas.run.selection import select, split_examples
+from headatlas.stats import too_few_groups
 from headatlas.suites.audit.audit import audit
 from headatlas.suites.suite import SPLITS, Suite
+from headatlas.views.rounding import rounding_warning
 from headatlas.views.terminal.stages import competence_line, method_line
-from headatlas.workflows.choose_methods import choose_methods, in_turn, usable_methods
+from headatlas.workflows.choose_methods import in_turn, usable_methods
 from headatlas.workflows.growth import Growth, tested_maps
-from headatlas.workflows.presets import DEFAULT, find_preset, split_limits
+from headatlas.workflows.plan import announce
+from headatlas.workflows.presets import DEFAULT
 from headatlas.workflows.publish import FILES, drop_other_figures, publish
+from headatlas.workflows.request import check_request
 
-TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet")
+TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet", "noise.parquet")
 
 
 def map_heads(
@@ -81,18 +86,14 @@ def map_heads(
     the other, quick methods first; `atlas.run.pending` names those that are still to come.
     """
     reporter = reporter or Reporter()
-    find_preset(preset)
-    for name, value, least in (("limit", limit, FEWEST_EXAMPLES), ("seeds", seeds, 1)):
-        if value is not None and value < least:
-            raise UsageError(f"`{name}` {value} was asked for; it must be at least {least}.")
-    chosen = suite if isinstance(suite, Suite) else load_suite(suite, level)
-    chosen = chosen.only(tasks) if tasks else chosen
-    general = {"seeds": seeds, "metric": metric, "baseline": baseline}
-    ready = choose_methods(methods, preset, chosen, settings or {}, general)
-    usable_methods(ready, chosen.tasks, named=methods is not None)
+    asked_for = check_request(
+        suite, methods, preset, tasks=tasks, limit=limit, seeds=seeds, metric=metric, baseline=baseline,
+        settings=settings, level=level,
+    )  # fmt: skip
+    chosen, ready = asked_for.suite, asked_for.methods
     how = MapSettings(
         preset=preset,
-        limits=split_limits(preset, limit),
+        limits=asked_for.limits,
         chat=chat,
         at_chance=at_chance or bool(tasks),
         known_only=known_only,
@@ -112,6 +113,7 @@ def map_heads(
         model = load(model, reporter=reporter, **(load_options or {}))
     context = RunContext(model, splits, Runner(out / "cells", reporter), Encoder(model, chat))
     _check_examples(context, ready)
+    announce(context, ready, reporter)
     with locked(out):
         earlier = tested_maps(out)
         record = _begin(context, chosen, how, asked, ready, out, reporter)
@@ -204,12 +206,16 @@ def _run(
     for method in methods:
         if method not in usable:
             reporter.say(f"{method.info.name} is left out: it compares tasks, and there is only {context.tasks[0]}.")
+    seconds = time.monotonic() - began
+    growth.record.rounding = rounding_noise(context)
     write_competence(growth.out, entries)
     atlas = growth.begin(usable)
-    reporter.say(competence_line(atlas, time.monotonic() - began))
+    reporter.say(competence_line(atlas, seconds))
+    shown = None
     for method in in_turn(usable):
         if report:
-            publish(atlas, reporter)
+            publish(atlas, reporter, since=shown)
+            shown = atlas
         stage_began = time.monotonic()
         measured = method.measure(context)
         ended = time.monotonic()
@@ -217,10 +223,23 @@ def _run(
         reporter.say(method_line(atlas, method.info, ended - stage_began))
     computed, reused = len(context.runner.computed), len(context.runner.reused)
     reporter.say(f"{computed} cells computed, {reused} reused from an earlier run in {growth.out}.")
+    for remark in (*_without_intervals(growth.maps), rounding_warning(atlas)):
+        if remark:
+            reporter.say(remark)
     if report:
         publish(atlas, reporter)
         drop_other_figures(atlas)
     return atlas
+
+
+def _without_intervals(maps: Sequence[HeadMap]) -> list[str]:
+    """Which maps have neither intervals nor p, for lack of groups: every reason once."""
+    tasks: dict[tuple[str, str], dict[str, None]] = {}
+    for head_map in maps:
+        reason = too_few_groups(head_map.summary.groups) if head_map.summary.groups else None
+        if reason:
+            tasks.setdefault((head_map.method, reason), {})[head_map.task] = None
+    return [f"{method}: no interval and no p for {', '.join(of)}: {why}." for (method, why), of in tasks.items()]
 
 
 def _audit(suite: Suite, out: Path, reporter: Reporter) -> list[AuditRecord]:

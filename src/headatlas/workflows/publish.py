@@ -1,6 +1,6 @@
 """Everything an atlas shows, written at once: figures, report.md and the page report.html.
 
-An atlas that still grows is published in the same way; without maps there are no patterns to look for.
+An atlas that still grows is published without findings, and only those of its figures are drawn that are new.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 FILES = ("figures", "report.md", "report.html")
 
 
-def publish(atlas: Atlas, reporter: Reporter) -> None:
-    with reporter.spinner("Drawing figures, looking for patterns, writing the report"):
-        write_figures(atlas)
+def publish(atlas: Atlas, reporter: Reporter, since: Atlas | None = None) -> None:
+    """`since` is the stage of the atlas that was published before this one; without it all figures are drawn."""
+    patterns = "" if atlas.run.pending else "looking for patterns, "
+    with reporter.spinner(f"Drawing figures, {patterns}writing the report"):
+        write_figures(atlas, since)
         write_report(atlas, findings=atlas.findings)
         write_page([atlas], findings=[atlas.findings])
 

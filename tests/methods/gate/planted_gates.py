@@ -36,7 +36,7 @@ def helper_and_saboteur() -> HeadModel:
     return writers(red=(HELPER, 5.0), red_=(SABOTEUR, -3.0))
 
 
-def suite(tasks: dict[str, str], per_task: int = 24) -> Suite:
+def suite(tasks: dict[str, str], per_task: int = 48) -> Suite:
     """Tasks whose answer is always the same word."""
     examples = [
         Example(

@@ -7,7 +7,7 @@ import torch
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.methods.gate.contrast import Contrast
 from headatlas.methods.gate.contrast_fit import ContrastLoss
-from headatlas.methods.gate.likelihood import mean_nll, task_batches
+from headatlas.methods.gate.likelihood import mean_nll, task_portions, task_quantity
 from tests.methods.gate import planted_gates
 
 RED, BLUE = (2, 0), (1, 1)
@@ -16,6 +16,10 @@ TASKS = {"Red": "red", "Blue": "blue", "Green": "green"}
 
 def two_heads(folder):
     return planted_gates.planted_context(folder, planted_gates.writers(red=(RED, 5.0), blue=(BLUE, 5.0)), TASKS)
+
+
+def fit_portions(context, size):
+    return [task_portions(task_quantity(context, task, "fit"), size) for task in ("Red", "Blue")]
 
 
 def intact_nll(context, task):
@@ -49,26 +53,26 @@ def test_it_closes_the_head_of_the_forgotten_task_alone(tmp_path, keep, forget, 
 
 def test_what_is_forgotten_is_bounded_by_the_margin_and_by_a_uniform_guess(tmp_path):
     context = two_heads(tmp_path)
-    batches = [task_batches(context, task, "fit", 16) for task in ("Red", "Blue")]
-    intact = float(mean_nll(context.model, batches[1], torch.ones(1, *context.model.shape)))
-    assert ContrastLoss(context.model, batches, batches, 1.5).ceiling == pytest.approx(intact + 1.5)
-    assert ContrastLoss(context.model, batches, batches, 50.0).ceiling == pytest.approx(np.log(400))
-    near = ContrastLoss(context.model, batches, batches, 1e-9)
+    batches = fit_portions(context, 16)
+    intact = float(mean_nll(batches[1], torch.ones(1, *context.model.shape)))
+    assert ContrastLoss(batches, batches, 1.5).ceiling == pytest.approx(intact + 1.5)
+    assert ContrastLoss(batches, batches, 50.0).ceiling == pytest.approx(np.log(400))
+    near = ContrastLoss(batches, batches, 1e-9)
     gates = torch.ones(1, *context.model.shape, dtype=torch.float64)
     gates[0, BLUE[0], BLUE[1]] = 0  # beyond the ceiling: nothing is left to gain there
-    value, _ = near.train(gates, 0)
-    assert float(value) == pytest.approx(float(mean_nll(context.model, batches[0][:1], gates)), abs=1e-4)
-    assert float(near.held(gates)) == pytest.approx(float(mean_nll(context.model, batches[0], gates)), abs=1e-6)
+    value, _ = near.train(lambda _: gates[:, None], 0)
+    assert float(value) == pytest.approx(float(mean_nll(batches[0][:1], gates)), abs=1e-4)
+    assert float(near.held(gates)) == pytest.approx(float(mean_nll(batches[0], gates)), abs=1e-6)
 
 
 def test_the_ceiling_is_that_of_the_intact_model_whatever_the_gates_of_the_first_step(tmp_path):
     """The first step asks for it while the model is gated, with batches of other sizes than those it is taken from."""
     context = two_heads(tmp_path)
-    data = [task_batches(context, task, "fit", 4) for task in ("Red", "Blue")]
-    assert len({batch.size for batch in data[1]} | {batch.ids.shape[1] for batch in data[1]}) > 1
-    intact = float(mean_nll(context.model, data[1], torch.ones(1, *context.model.shape)))
-    loss = ContrastLoss(context.model, data, data, 1.5)
-    loss.train(torch.full((2, *context.model.shape), 0.2, dtype=torch.float64), 0)
+    data = fit_portions(context, 4)
+    assert len({part.batch.size for part in data[1]} | {part.batch.ids.shape[1] for part in data[1]}) > 1
+    intact = float(mean_nll(data[1], torch.ones(1, *context.model.shape)))
+    loss = ContrastLoss(data, data, 1.5)
+    loss.train(lambda _: torch.full((2, 1, *context.model.shape), 0.2, dtype=torch.float64), 0)
     assert loss.ceiling == pytest.approx(intact + 1.5)
 
 

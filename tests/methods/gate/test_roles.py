@@ -1,6 +1,6 @@
 import numpy as np
 
-from headatlas.methods.gate.roles import MEASURES, always, at_least_once, roles
+from headatlas.methods.gate.roles import MEASURES, always, at_least_once, calls, roles
 
 
 def test_roles_follow_from_the_two_gates():
@@ -19,3 +19,7 @@ def test_always_is_the_minimum_and_any_the_maximum_over_seeds():
     stack = [[[0.1, 0.9]], [[0.4, 0.2]]]
     np.testing.assert_array_equal(always(stack), [[0.1, 0.2]])
     np.testing.assert_array_equal(at_least_once(stack), [[0.4, 0.9]])
+
+
+def test_a_call_is_one_of_four():
+    np.testing.assert_array_equal(calls([1.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0]), [0, 1, 2, 3])

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from headatlas.intervals import change_interval
 from headatlas.methods.probe import report as probe_report
 from headatlas.methods.probe.data import ProbeData
 from headatlas.methods.probe.fits import Fit, Fits
 from headatlas.methods.probe.report import against_null, diagnostics
-from headatlas.stats import Summary, bootstrap_mean, elbow, overlap
+from headatlas.stats import Summary, elbow, overlap
 from headatlas.suites.audit.text_baseline import CLASSIFIERS
 from tests import tiny
 from tests.methods.probe.probing import synthetic
@@ -22,11 +23,12 @@ def test_p_against_the_null_is_that_of_one_more_draw():
     rng = np.random.default_rng(0)
     null = rng.normal(0.5, 2.0, size=(20, 2000))
     values = rng.normal(0.5, 2.0, size=2000)
-    summary = against_null(Summary.bare(values), null)
+    summary = against_null(replace(Summary.bare(values), groups=12), null)
     t = abs(values[0] - null[:, 0].mean()) / (null[:, 0].std(ddof=1) * np.sqrt(21 / 20))
-    assert summary.p_value[0] == pytest.approx(2 * stats.t.sf(t, 19))
-    assert (summary.p_value < 0.05).mean() == pytest.approx(0.05, abs=0.015)
+    assert summary.p_value[0] == pytest.approx(2 * stats.t.sf(t, 19 / 2))
+    assert 0.02 < (summary.p_value < 0.05).mean() < 0.055
     np.testing.assert_array_equal(summary.mean, values)
+    assert np.isnan(against_null(replace(Summary.bare(values), groups=4), null).p_value).all(), "too few groups"
 
 
 def fake(data: ProbeData, logits: np.ndarray, contributions: np.ndarray, seeds: int = 1) -> Fits:
@@ -72,9 +74,18 @@ def test_the_text_baselines_learn_from_fit_and_the_gain_is_over_the_better_one()
     better = max(hits.values(), key=np.mean).astype(float)
     (gain,) = by_metric(entries, "gain over text")
     assert gain.value == pytest.approx(0.75 - better.mean())
-    paired = (logits.argmax(1) == right) - better
-    expected = bootstrap_mean(paired, data.groups["evaluate"].tolist())
+    hit = (logits.argmax(1) == right).astype(float)
+    expected = change_interval(better, hit, data.groups["evaluate"].tolist())
     np.testing.assert_allclose([gain.low, gain.high], expected)
+
+
+def test_a_probe_that_agrees_with_the_text_everywhere_is_not_known_to_gain_exactly_nothing():
+    """Nothing flips: a bootstrap over groups had no width there."""
+    data = synthetic()
+    fits = fake(data, np.eye(3)[data.labels["evaluate"]], np.ones((48, 8)))
+    (gain,) = by_metric(diagnostics("probe", data, fits, texts_for(data, 1.0)), "gain over text")
+    assert gain.value == 0
+    assert gain.low < -0.05 and gain.high > 0.05
 
 
 def test_what_is_evaluated_never_trains_a_text_baseline():

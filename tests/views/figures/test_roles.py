@@ -98,3 +98,20 @@ def test_distributions_count_every_head_of_every_seed(atlas):
 def test_stacks_are_in_the_order_of_seeds_whatever_the_order_of_rows(atlas):
     for role, values in TASK.items():
         np.testing.assert_array_equal(role_stacks(atlas, "gate")["Math"][role], values)
+
+
+@pytest.mark.parametrize("name", ["roles", "role_maps"])
+def test_tasks_whose_masks_do_not_hold_are_hatched_and_say_so(tmp_path, name):
+    maps = [
+        Known(values, method="gate", measure=role, seed=seed, task=task)
+        for task in ("Math", "Syntax")
+        for role, stack in TASK.items()
+        for seed, values in enumerate(stack)
+    ]
+    doubts = {"gate": {"Syntax": "masks do not hold when binarised"}}
+    drawn = panels(draw(write_atlas(tmp_path / "atlas", maps, doubts=doubts), name))
+    half = len(drawn) // 2
+    assert not any(axes.patches for axes in drawn[:half])
+    for axes in drawn[half:]:
+        assert [patch.get_hatch() for patch in axes.patches] == ["///"]
+        assert "masks do not hold when binarised" in [text.get_text().replace("\n", " ") for text in axes.texts]

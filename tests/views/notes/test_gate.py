@@ -5,7 +5,7 @@ import pytest
 
 from headatlas.atlas.records import Diagnostic
 from headatlas.views.notes import method_notes
-from headatlas.views.terminal import note_tables
+from headatlas.views.terminal import note_tables, top_table
 from tests.atlases import Known, write_atlas
 from tests.views.terminal.printing import printed
 
@@ -43,3 +43,28 @@ def test_a_fit_without_circuits_has_no_note(tmp_path):
     maps = [Known(np.ones((2, 2)), method="gate", measure="facilitation", task="A")]
     entries = [Diagnostic("gate", "full_nll", 1.5, "A")]
     assert method_notes(write_atlas(tmp_path / "atlas", maps, diagnostics=entries)) == []
+
+
+def test_masks_that_do_not_hold_are_said_instead_of_circuits(tmp_path):
+    maps = [Known(np.ones((2, 2)), method="gate", measure="facilitation", task="A")]
+    costs = [Diagnostic("gate", "plus_binary_cost", 0.02, "A"), Diagnostic("gate", "minus_binary_cost", 1.234, "A")]
+    doubts = {"gate": {"A": "masks do not hold when binarised"}}
+    atlas = write_atlas(tmp_path / "atlas", maps, diagnostics=[*circuits([9], 0, 0), *costs], doubts=doubts)
+    (note,) = method_notes(atlas)
+    assert note.sentences == (
+        "A: masks do not hold when binarised (binarising costs up to 1.23 nats); its roles are not to be read.",
+    )
+    assert "This map is not to be read: masks do not hold when binarised." in printed(
+        [top_table(atlas, "A", 2, "gate")]
+    )
+
+
+def test_roles_that_change_are_counted(tmp_path):
+    maps = [Known(np.ones((2, 2)), method="gate", measure="facilitation", task="A")]
+    changes = {"role_changes_seeds": 1.3, "role_changes_start": 2.0, "role_changes_steps": 0.0}
+    entries = circuits([9, 8], 0, 0) + [Diagnostic("gate", metric, value, "A") for metric, value in changes.items()]
+    (note,) = method_notes(write_atlas(tmp_path / "atlas", maps, diagnostics=entries))
+    assert note.sentences[1] == (
+        "A, heads of 4 that change their role: 1 from one seed to another on average, 2 from another start, 0 with "
+        "twice the steps."
+    )

@@ -4,6 +4,7 @@ import pytest
 from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.run_record import Quantity, write_run
 from headatlas.views.page import about
+from headatlas.views.report.not_shown import not_shown_chapter
 from tests.atlases import Known, rich_atlas, write_atlas
 
 
@@ -28,6 +29,14 @@ def test_measures_say_in_what_they_were_measured(tmp_path):
     )
 
 
+def test_maps_that_are_not_to_be_read_say_why(tmp_path):
+    maps = [Known(np.ones((4, 3)), task=task, method="gate") for task in ("A", "B")]
+    atlas = write_atlas(tmp_path / "atlas", maps, doubts={"gate": {"B": "masks do not hold when binarised"}})
+    assert about.describe_method(atlas, atlas.info("gate"))["doubts"] == {"B": "masks do not hold when binarised"}
+    said = "\n".join(not_shown_chapter(atlas, "gate", []))
+    assert "The map of B by gate is not to be read: masks do not hold when binarised." in said
+
+
 def test_the_headline(atlas):
     assert about.describe_headline(atlas, ["mask", "keep"]) == {
         "sentence": "7 of 8 tasks of the suite cognitive mapped by probe, attribute, ablate and gate; tested by mask "
@@ -41,7 +50,9 @@ def test_the_headline(atlas):
 def test_the_headline_of_an_atlas_that_still_grows(tmp_path):
     growing = write_atlas(tmp_path / "a", [Known(np.ones((2, 2)))])
     growing.run.pending = ["ablate", "gate"]
-    assert about.describe_headline(growing, [])["pending"] == "Still to come: ablate, gate."
+    assert about.describe_headline(growing, [])["pending"] == (
+        "Still to come: ablate, gate. Findings come at the end, from all maps together."
+    )
     growing.run.methods = []  # as before the first method is done
     write_run(growing.path, growing.run)
     empty = about.describe_headline(Atlas(growing.path), [])

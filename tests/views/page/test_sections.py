@@ -61,7 +61,7 @@ def test_competence_agreement_and_run(look, report, atlas):
             numbers.value.tolist(), abs=6e-3
         )
         assert "probe: recall" not in page.locator("#agreement").inner_text()
-        page.locator("#agreement summary").click()
+        page.locator("#agreement .reported summary").click()
         assert "probe: recall" in page.locator("#agreement").inner_text()
         assert page.locator("#run code").inner_text() == "headatlas map"
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from headatlas.atlas.records import Diagnostic
 from headatlas.patterns import find_consensus
+from headatlas.views.known_heads import known_heads_line
 from headatlas.wording import decimal
 from tests.atlases import Known, measured, write_atlas
 from tests.views.report.reading import report, section
@@ -32,7 +33,16 @@ def test_what_methods_agree_on_stands_beside_chance(tmp_path):
     part = section(report(atlas, findings=[]), "Heads that at least two independent causal methods support", 3)
     chance = decimal(find_consensus(atlas).by_chance, 1)
     assert f"| A | ablate 2, attribute 2 | 2 | {chance} | L0H3, L1H2 |" in part
-    assert "- ablate (exact effects on choose examples): q below 0.05, needed above zero." in part
+    rule = "- ablate (exact effects on choose examples): q below 0.05, needed above zero."
+    assert f"{rule} {known_heads_line('ablate')}" in part
+
+
+def test_how_many_first_heads_would_be_found_again(tmp_path):
+    numbers = {"first heads": 3, "first heads shared by halves": 2.25}
+    entries = [Diagnostic("ablate", metric, value, "A*") for metric, value in numbers.items()]
+    atlas = write_atlas(tmp_path / "atlas", [Known(np.eye(4), method="ablate", task="A*")], diagnostics=entries)
+    part = section(report(atlas, findings=[]), "Would the first heads be found again?", 3)
+    assert r"- ablate, A\*: Of its first 3 heads two halves of the examples share 2.2; chance gives 0.6." in part
 
 
 def test_the_certificate_of_ablation(tmp_path):

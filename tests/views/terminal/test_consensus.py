@@ -3,6 +3,7 @@
 import numpy as np
 
 from headatlas.patterns import find_consensus
+from headatlas.views.known_heads import known_heads_line
 from headatlas.views.terminal import consensus_table
 from tests.atlases import Known, write_atlas
 from tests.views.terminal.printing import printed
@@ -30,6 +31,12 @@ def test_values_marks_and_rules(tmp_path):
         "* attribute (gradients on fit examples): among its first 1 head, 5 % of those measured (estimate, no p); "
         "1 head.",
     ]
+
+
+def test_every_method_has_its_record_beside_it(tmp_path):
+    text = " ".join(printed([consensus_table(two_methods(tmp_path / "atlas"), 5, 20)]).split())
+    for method in ("ablate", "attribute"):
+        assert f"{method}: {known_heads_line(method)}" in text
 
 
 def test_no_agreement_is_said_without_an_empty_table(tmp_path):

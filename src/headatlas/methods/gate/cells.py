@@ -13,15 +13,15 @@ import torch
 from torch import Tensor
 
 from headatlas.methods.gate.descent import Objective, descend
-from headatlas.methods.gate.likelihood import nll, token_counts
+from headatlas.methods.gate.likelihood import Portion, nll, whole_portions
 from headatlas.methods.gate.settings import NUMERIC, FitSettings
-from headatlas.model.heads import Baseline
-from headatlas.run.batches import BATCH_TOKENS, Batch
+from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
+from headatlas.run.quantity import TaskQuantity
 from headatlas.stats import Array
 
-GATED = CellKind("gated likelihood", 2)
+GATED = CellKind("gated likelihood", 3)
 
 
 class FitKey(NamedTuple):
@@ -47,36 +47,40 @@ class Fitted:
     @property
     def gates(self) -> Array:
         """[layer, head], from 0 to 1."""
-        return torch.sigmoid(self.logits).numpy()
+        return self.result["gates"]
 
 
 @dataclass(frozen=True)
 class Problem:
     """What fits have in common: an objective, its name in messages, and the batches it is made of.
 
-    `data` holds the batches of a step in one or more lists, `held` those of a look at held-out examples.
+    `data` holds the portions of a step in one or more lists, `held` those of a look at held-out examples.
     """
 
     kind: CellKind
     label: str
     objective: Objective
-    data: Sequence[Sequence[Batch]]
-    held: Sequence[Batch]
+    data: Sequence[Sequence[Portion]]
+    held: Sequence[Portion]
     more: Mapping[str, object]
 
     @property
+    def together(self) -> int:
+        """How many fits share a batch."""
+        return max(1, BATCH_TOKENS // self.step_tokens)
+
+    @property
     def step_tokens(self) -> int:
-        return sum(max(batch.ids.numel() for batch in batches) for batches in self.data)
+        return sum(max(portion.tokens for portion in portions) for portions in self.data)
 
     def cells(
         self, context: RunContext, wanted: Sequence[FitKey], start: Callable[[FitKey], Tensor], settings: FitSettings
     ) -> dict[FitKey, Cell]:
         """A cell for each fit. As many as keep the matrix units busy share a batch: they are computed together, once,
         and written one by one."""
-        room = max(1, BATCH_TOKENS // self.step_tokens)
         cells: dict[FitKey, Cell] = {}
-        for first in range(0, len(wanted), room):
-            cells |= self._together(context, wanted[first : first + room], start, settings)
+        for first in range(0, len(wanted), self.together):
+            cells |= self._together(context, wanted[first : first + self.together], start, settings)
         return cells
 
     def _together(
@@ -87,15 +91,16 @@ class Problem:
         @cache
         def fitted() -> list[Result]:
             names = [f"{self.label}, seed {fit.seed}, stage {fit.stage}" for fit in group]
-            fits = descend(self.objective, starts, [fit.penalty for fit in group], settings, names)
+            penalties, seeds = [fit.penalty for fit in group], [fit.seed for fit in group]
+            fits = descend(self.objective, starts, penalties, settings, names, seeds)
             return [fit.result() for fit in fits]
 
         def computed(number: int) -> Callable[[], Result]:
             return lambda: fitted()[number]
 
         inputs = {
-            "data": [[batch.key for batch in batches] for batches in self.data],
-            "held": [batch.key for batch in self.held],
+            "data": [[portion.inputs for portion in portions] for portions in self.data],
+            "held": [portion.inputs for portion in self.held],
             "settings": {key: value for key, value in asdict(settings).items() if key in NUMERIC},
             # Rounding depends on what shares a batch, so that is part of what a result depends on.
             "together": [list(fit) for fit in group],
@@ -103,10 +108,15 @@ class Problem:
             **self.more,
         }
         # A step costs a forward and a backward, a look a forward. Most fits end before their last step.
-        look = sum(batch.ids.numel() for batch in self.held) / settings.check
+        look = sum(portion.tokens for portion in self.held) / settings.check
         tokens = round(settings.steps * (2 * self.step_tokens + look))
+        looks = -(-settings.steps // settings.check) * sum(portion.forwards for portion in self.held)
+        forwards = settings.steps * sum(portions[0].forwards for portions in self.data) + looks
         return {
-            fit: context.cell(self.kind, computed(number), tokens, fit=list(fit), **inputs)
+            # The fits of a group share their forwards, so only the first one counts them.
+            fit: context.cell(
+                self.kind, computed(number), tokens, forwards=0 if number else forwards, fit=list(fit), **inputs
+            )
             for number, fit in enumerate(group)
         }
 
@@ -131,35 +141,27 @@ class Masks:
     source: object
 
 
-def held_out_nll(
-    context: RunContext,
-    task: str,
-    masks: Sequence[Masks],
-    title: str,
-    baseline: Callable[[Batch], Baseline | None] = lambda _: None,
-) -> list[Array]:
-    """For every entry, the negative log-likelihood of the answers on `evaluate` [mask, example], summed over tokens.
+def held_out_nll(quantity: TaskQuantity, masks: Sequence[Masks], title: str) -> list[Array]:
+    """For every entry, the negative log-likelihood [mask, example] of what is measured, one number per item."""
+    cells = held_out_cells(quantity, masks)
+    once = {cell.key: cell for cell in cells}
+    results = dict(zip(once, quantity.context.runner.run(title, list(once.values())), strict=True))
+    return [results[cell.key]["nll"] for cell in cells]
 
-    `baseline` gives what a closed gate lets in instead of a head.
-    """
-    batches = context.batches(task, "evaluate")
-    keys, tokens = [batch.key for batch in batches], sum(batch.ids.numel() for batch in batches)
+
+def held_out_cells(quantity: TaskQuantity, masks: Sequence[Masks]) -> list[Cell]:
+    """The cells of `held_out_nll`, one per entry."""
+    context, data = quantity.context, whole_portions(quantity)
+    inputs, tokens = [portion.inputs for portion in data], sum(portion.tokens for portion in data)
+    members = [member for portion in data for member in portion.batch.members]
 
     def cell(mask: Masks) -> Cell:
         @torch.inference_mode()
         def compute() -> Result:
-            scores = [nll(context.model, batch, mask.gates, baseline(batch)) for batch in batches]
-            return {"nll": torch.cat(scores, 1).T.contiguous().numpy()}
+            scores = torch.cat([nll(portion, mask.gates) for portion in data], 1)
+            return {"nll": scores[:, np.argsort(members)].contiguous().numpy()}
 
-        return context.cell(GATED, compute, len(mask.gates) * tokens, batches=keys, gates=mask.source)
+        cost, forwards = len(mask.gates) * tokens, sum(portion.forwards for portion in data)
+        return context.cell(GATED, compute, cost, forwards=forwards, data=inputs, gates=mask.source)
 
-    cells = [cell(mask) for mask in masks]
-    once = {cell.key: cell for cell in cells}
-    results = dict(zip(once, context.runner.run(title, list(once.values())), strict=True))
-    return [context.per_example(task, "evaluate", [results[cell.key]["nll"]]).T for cell in cells]
-
-
-def held_out_tokens(context: RunContext, task: str) -> Array:
-    """The number of answer tokens of every `evaluate` example."""
-    batches = context.batches(task, "evaluate")
-    return context.per_example(task, "evaluate", [token_counts(batch).numpy() for batch in batches])
+    return [cell(mask) for mask in masks]

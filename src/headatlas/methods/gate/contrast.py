@@ -12,6 +12,7 @@ from headatlas.methods.gate.settings import FitSettings
 
 if TYPE_CHECKING:
     from headatlas.run.context import RunContext
+    from headatlas.run.work import Step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,7 @@ class Contrast(FitSettings):
     )
     keep: str = ""
     forget: str = ""
+    gates: str = "paper"  # on planted models these name the right heads in every contrast, binary ones do not
     penalty: float = 0.1
     margin: float = 4.0
 
@@ -61,6 +63,11 @@ class Contrast(FitSettings):
             raise UsageError(
                 f"A margin of {self.margin:g} nats was given; nothing would be forgotten. Give more than 0."
             )
+
+    def work(self, context: RunContext) -> list[Step]:
+        from headatlas.methods.gate.work import contrast_steps
+
+        return contrast_steps(self, context)
 
     def measure(self, context: RunContext) -> Measured:
         from headatlas.methods.gate.contrast_fit import damage, fit_contrast, to_maps

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -12,20 +12,26 @@ import torch
 from torch import Tensor
 
 from headatlas.errors import HeadAtlasError
+from headatlas.methods.gate.relaxations import Relaxation, choose_relaxation
 from headatlas.methods.gate.roles import OPEN
 from headatlas.methods.gate.settings import FitSettings
 from headatlas.run.cells import Result
 
+NOISE_SEED = 90_210
+# Takes a number of examples; gives the gates of a step [fit, example or 1, layer, head].
+Draw = Callable[[int], Tensor]
+
 
 class Objective(Protocol):
-    """What is minimised besides the penalty, for gates [fit, layer, head] of several fits at once."""
+    """What is minimised besides the penalty, for several fits at once."""
 
-    def train(self, gates: Tensor, step: int) -> tuple[Tensor, Tensor]:
-        """The value [fit] on the batch of a step, and its gradient [fit, layer, head], both float64."""
+    def train(self, draw: Draw, step: int) -> tuple[Tensor, Tensor]:
+        """The value [fit] on the batch of a step under drawn gates, and its gradient [fit, layer, head], summed over
+        examples; both float64."""
         ...
 
     def held(self, gates: Tensor) -> Tensor:
-        """The value [fit] on the examples that decide when to stop, float64."""
+        """The value [fit] on the examples that decide when to stop, under gates [fit, layer, head]; float64."""
         ...
 
 
@@ -35,7 +41,9 @@ class Fit:
     held-out examples."""
 
     name: str
+    seed: int
     penalty: float
+    relaxation: Relaxation
     current: torch.nn.Parameter
     optimiser: torch.optim.Adam
     logits: Tensor
@@ -48,11 +56,22 @@ class Fit:
     looks: list[tuple[int, float, float]] = field(default_factory=list)  # steps made, data part, objective
 
     @classmethod
-    def begin(cls, name: str, penalty: float, start: Tensor, settings: FitSettings) -> Fit:
+    def begin(cls, name: str, seed: int, penalty: float, start: Tensor, settings: FitSettings) -> Fit:
         current = torch.nn.Parameter(start.double().clone())
-        return cls(
-            name, penalty, current, torch.optim.Adam([current], lr=settings.learning_rate), start.double().clone()
-        )
+        adam = torch.optim.Adam([current], lr=settings.learning_rate)
+        relaxation = choose_relaxation(settings.gates, settings.noise)
+        return cls(name, seed, penalty, relaxation, current, adam, start.double().clone())
+
+    def drawing(self, step: int, settings: FitSettings) -> Draw:
+        """The gates of a step [example or 1, layer, head]; a function of the seed, whatever else is fitted."""
+        rng = np.random.default_rng([self.seed, step, NOISE_SEED])
+        heat = self.rate(step, settings) / settings.learning_rate
+        return lambda examples: self.relaxation.draw(self.current.detach(), examples, heat, rng)
+
+    @property
+    def gates(self) -> Tensor:
+        """What the logits mean now [layer, head]."""
+        return self.relaxation.finished(self.current.detach())
 
     def penalty_value(self, clamp: float) -> float:
         """-lambda * mean(clamp(logit))."""
@@ -107,6 +126,7 @@ class Fit:
         made, held, objective = np.array(self.looks, dtype=np.float64).T
         return {
             "logits": self.logits.numpy(),
+            "gates": self.relaxation.finished(self.logits).numpy(),
             "nll": data,
             "penalty": penalty,
             "objective": data + penalty,
@@ -119,30 +139,36 @@ class Fit:
 
 
 def descend(
-    objective: Objective, starts: Tensor, penalties: Sequence[float], settings: FitSettings, names: Sequence[str]
+    objective: Objective,
+    starts: Tensor,
+    penalties: Sequence[float],
+    settings: FitSettings,
+    names: Sequence[str],
+    seeds: Sequence[int],
 ) -> list[Fit]:
-    """Minimise `objective - penalty * mean(clamp(logit))` from each of `starts` [fit, layer, head] with its penalty.
+    """Minimise `objective - penalty * mean(clamp(logit))` from each of `starts` [fit, layer, head] with its penalty and
+    the seed of its noise.
 
     Adam with the gradient of each fit clipped to `max_norm`. A fit that has ended leaves the batch. Fits do not
     influence each other: alone or together they give the same numbers but for rounding.
     """
     fits = [
-        Fit.begin(name, penalty, start, settings) for name, penalty, start in zip(names, penalties, starts, strict=True)
+        Fit.begin(name, seed, penalty, start, settings)
+        for name, seed, penalty, start in zip(names, seeds, penalties, starts, strict=True)
     ]
     for step in range(settings.steps):
         alive = [fit for fit in fits if not fit.ended]
         if not alive:
             break
-        gates = _gates(alive)
-        values, gradients = objective.train(gates, step)
-        for fit, value, gradient, fit_gates in zip(alive, values.tolist(), gradients, gates, strict=True):
+        values, gradients = objective.train(_drawing(alive, step, settings), step)
+        for fit, value, gradient in zip(alive, values.tolist(), gradients, strict=True):
             _refuse_divergence(fit, value, gradient, step, settings)
-            fit.steps.append((value, fit.penalty_value(settings.clamp), int((fit_gates > OPEN).sum())))
+            fit.steps.append((value, fit.penalty_value(settings.clamp), int((fit.gates > OPEN).sum())))
             fit.step(gradient, fit.rate(step, settings), settings)
         made = step + 1
         due = [fit for fit in alive if made % settings.check == 0 or made == fit.last_step(settings)]
         if due:
-            for fit, value in zip(due, objective.held(_gates(due)).tolist(), strict=True):
+            for fit, value in zip(due, objective.held(torch.stack([fit.gates for fit in due])).tolist(), strict=True):
                 _refuse_divergence(fit, value, fit.current, made, settings)
                 fit.look(made, value, settings)
         for fit in alive:
@@ -150,9 +176,9 @@ def descend(
     return fits
 
 
-def _gates(fits: Sequence[Fit]) -> Tensor:
-    """[fit, layer, head]."""
-    return torch.sigmoid(torch.stack([fit.current.detach() for fit in fits]))
+def _drawing(fits: Sequence[Fit], step: int, settings: FitSettings) -> Draw:
+    draws = [fit.drawing(step, settings) for fit in fits]
+    return lambda examples: torch.stack([draw(examples) for draw in draws])
 
 
 def _refuse_divergence(fit: Fit, value: float, tensor: Tensor, step: int, settings: FitSettings) -> None:

@@ -12,12 +12,16 @@ from headatlas.atlas.declarations import Measure, MethodInfo, Role
 from headatlas.errors import UsageError, unknown
 from headatlas.methods.base import Measured
 from headatlas.methods.gate.settings import FitSettings
+from headatlas.run.settings import check_baseline, check_metric
 
 if TYPE_CHECKING:
     from headatlas.run.context import RunContext
+    from headatlas.run.work import Step
 
 # The sign of lambda in each stage: the loss has -lambda * mean(logit), so a positive lambda rewards open gates.
 STAGES = {"base": 0, "plus": 1, "minus": -1}
+# Lambda, by kind of gates. A head holds a role if it is worth 2 * clamp * lambda / heads nats of the answer tokens.
+PENALTIES = {"binary": 0.3, "paper": 0.1}
 
 
 def check_stage(stage: str, penalty: float) -> None:
@@ -37,17 +41,24 @@ def _gate(name: str, meaning: str, role: Role | None = None) -> Measure:
 
 @dataclass(frozen=True, kw_only=True)
 class Gate(FitSettings):
-    """Causal Head Gating (Nam et al., arXiv 2505.13737).
+    """Causal Head Gating (Nam et al., arXiv 2505.13737), with gates that are open or closed.
 
-    A gate G = sigmoid(logit) scales each query head at all positions. The loss is the mean negative log-likelihood of
-    the answer tokens minus lambda times the mean of the logits clamped to +-`clamp`. It is fitted with lambda = 0 from
-    a random start, and from there with +`penalty` (`gate_plus`) and with -`penalty` (`gate_minus`).
-    Facilitation = G-, interference = 1 - G+, irrelevance = G+ (1 - G-).
+    The loss is the mean negative log-likelihood of the answer tokens minus lambda times the mean of the logits clamped
+    to +-`clamp`; it is fitted with +lambda (`gate_plus`) and with -lambda (`gate_minus`). Facilitation = G-,
+    interference = 1 - G+, irrelevance = G+ (1 - G-). With `gates` "paper" gates scale heads, and both fits set out from
+    one with lambda = 0. Lambda is `penalty`; where it is None, 0.3 for binary gates and 0.1 for those of the paper.
 
-    Fitted on `fit`, stopped by `choose`; the finished masks are scored on `evaluate`, soft and binarised at 0.5.
+    `metric` "margin" fits the likelihood of the answer among answer and foil; `baseline` is what a closed gate lets in,
+    such as "twin". None is the paper's choice: the likelihood of the answer, and zero.
+
+    Fitted on `fit`, stopped by `choose`; the finished masks are scored on `evaluate`, as fitted and binarised at 0.5.
+    Roles are to be read only where every binarised mask costs at most `holds` nats more than the fitted one, by the
+    upper end of a paired interval; a binarised `gate_minus` is sufficient if it costs at most `sufficient` nats more
+    than the full model, by the same rule. `stability` fits the first seed again from another mean of the start and
+    with twice the steps, and counts the heads that change their role.
+
     `tasks` are those to fit where the suite has them, all when empty. A fit has no sampling error: standard errors and
-    p-values are missing, and seeds show how much is a matter of the start. A binarised `gate_minus` counts as
-    sufficient if it costs at most `sufficient` nats per token.
+    p-values are missing, and seeds show how much is a matter of the start.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -71,27 +82,55 @@ class Gate(FitSettings):
         figures=("roles", "role_maps", "role_distributions", "gate_curves"),
     )
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        # About a minute per fit, a little less well fitted.
-        "quick": {"seeds": 3, "steps": 13, "batch": 12, "check": 5, "schedule": "cooldown", "cooldown": 5, "held": 16},
-        "standard": {"seeds": 5},
-        "paper": {"seeds": 10},
+        "quick": {"seeds": 3, "steps": 16, "batch": 12, "check": 4, "held": 16},
+        "standard": {"seeds": 5, "stability": True},
+        "paper": {"seeds": 10, "stability": True},
     }
-    penalty: float = 0.1
+    penalty: float | None = None
+    metric: str | None = None
+    baseline: str | None = None
     tasks: tuple[str, ...] = ()
     sufficient: float = 0.1
+    holds: float = 0.1
+    stability: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_stage("plus", self.penalty)
+        check_stage("plus", self.strength)
+        check_metric(self.metric)
+        check_baseline(self.baseline)
+
+    @property
+    def strength(self) -> float:
+        """Lambda."""
+        return PENALTIES[self.gates] if self.penalty is None else self.penalty
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """In the order of their fits."""
+        return tuple(STAGES) if self.gates == "paper" else ("plus", "minus")
+
+    def work(self, context: RunContext) -> list[Step]:
+        from headatlas.methods.gate.work import gate_steps
+
+        return gate_steps(self, context, self._tasks(context))
 
     def measure(self, context: RunContext) -> Measured:
-        from headatlas.methods.gate.stages import fit_stages, report
+        from headatlas.methods.gate.report import report
+        from headatlas.methods.gate.stability import other_fits
+        from headatlas.methods.gate.stages import fit_stages
 
-        # A task that was skipped as too hard is not replaced by another.
-        tasks = [task for task in context.tasks if not self.tasks or task in self.tasks]
+        tasks = self._tasks(context)
         fits = fit_stages(self, context, tasks)
-        reports = [report(self, context, task, task_fits) for task, task_fits in fits.items()]
+        others = other_fits(self, context, tasks)
+        reports = [report(self, context, task, fits[task], others[task]) for task in tasks]
         return Measured(
             [head_map for part in reports for head_map in part.maps],
             [entry for part in reports for entry in part.diagnostics],
+            {task: quantity for part in reports for task, quantity in part.quantities.items()},
+            {task: doubt for part in reports for task, doubt in part.doubts.items()},
         )
+
+    def _tasks(self, context: RunContext) -> list[str]:
+        """A task that was skipped as too hard is not replaced by another."""
+        return [task for task in context.tasks if not self.tasks or task in self.tasks]

@@ -2,97 +2,162 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import softplus
 
 from headatlas.errors import HeadAtlasError
-from headatlas.model.heads import Baseline, HeadModel
-from headatlas.run.batches import Batch, make_batches
+from headatlas.methods.gate.descent import Draw
+from headatlas.model.heads import HeadModel
+from headatlas.run.batches import BATCH_TOKENS, Batch, make_batches
 from headatlas.run.context import RunContext
 from headatlas.run.interventions import Gates, score_together
+from headatlas.run.quantity import TaskQuantity, plan_quantity
 
 ORDER_SEED = 7  # of the order in which batches are visited: the same for all seeds, which are independent starts
-# Takes the summed negative log-likelihood of every answer [fit, example]; returns a loss [fit].
+# Takes the negative log-likelihood of every example [fit, example]; returns a loss [fit].
 Reduce = Callable[[Tensor], Tensor]
 
 
-def nll(model: HeadModel, batch: Batch, gates: Tensor, baseline: Baseline | None = None) -> Tensor:
-    """Negative log-likelihood of every answer [fit, example], summed over its tokens, under gates [fit, layer, head].
+@dataclass(frozen=True)
+class Portion:
+    """Examples that are run together: a batch whose members index the items of a quantity.
 
-    Each fit has its own copy of the batch, and each row the gates of its fit.
+    With the metric "logprob" an example's negative log-likelihood is that of its answer, summed over tokens; with
+    "margin" it is that of the answer among the answer and its foils, softplus(-margin), which is never below zero and
+    so has a bottom.
     """
-    logprobs, _ = score_together(model, batch, Gates(gates, baseline))
-    return -logprobs
+
+    quantity: TaskQuantity
+    batch: Batch
+
+    @property
+    def model(self) -> HeadModel:
+        return self.quantity.context.model
+
+    @property
+    def tokens(self) -> int:
+        return self.batch.ids.numel()
+
+    @property
+    def forwards(self) -> int:
+        """Of one `nll`, with what replaces heads."""
+        return 1 + self.quantity.replacement_forwards
+
+    @property
+    def inputs(self) -> dict[str, object]:
+        """All that its numbers depend on besides the gates."""
+        return {"batch": self.batch.key, **self.quantity.inputs(self.batch)}
+
+    @cached_property
+    def weights(self) -> Tensor:
+        """[example], float64: the number of answer tokens, or 1 for a margin. A mean is a sum over the sum of these."""
+        if self.quantity.metric == "margin":
+            return torch.ones(len(self.batch.members), dtype=torch.float64)
+        return torch.bincount(self.batch.slots, minlength=len(self.batch.owners)).double()
+
+    def gated(self, gates: Tensor) -> Gates:
+        """Gates [fit, layer, head], or [fit, example or 1, layer, head] where every example has its own; a closed one
+        lets the quantity's baseline in."""
+        if gates.dim() == 4:
+            examples = gates.expand(-1, len(self.batch.members), -1, -1)
+            gates = examples[:, self.batch.row_owners]
+        replaced = self.quantity.replacement(self.batch)
+        return Gates(gates, replaced.values, where=replaced.where)
+
+    def nll(self, logprobs: Tensor) -> Tensor:
+        """[..., example], from log-probabilities [..., slot]."""
+        measured = self.batch.quantity(logprobs)
+        return softplus(-measured) if self.quantity.metric == "margin" else -measured
+
+
+def nll(portion: Portion, gates: Tensor) -> Tensor:
+    """Negative log-likelihood of every example [fit, example] under gates, see `Portion.gated`."""
+    logprobs, _ = score_together(portion.model, portion.batch, portion.gated(gates))
+    return portion.nll(logprobs)
 
 
 def nll_and_gradient(
-    model: HeadModel, batch: Batch, gates: Tensor, reduce: Reduce, checkpoint: bool = False
+    portion: Portion, gates: Tensor, reduce: Reduce, checkpoint: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """A loss [fit] made by `reduce` from the likelihoods [fit, example], and its gradient [fit, layer, head].
+    """A loss [fit] made by `reduce` from the likelihoods [fit, example], and its gradient [fit, layer, head], summed
+    over examples; `gates` are [fit, example or 1, layer, head].
 
     Weights are frozen or left out of the graph's ends, so the backward costs about one forward; what was held for it
     is gone when this returns.
     """
     leaf = gates.detach().requires_grad_()
-    intervention = Gates(leaf)
+    model, batch, fits = portion.model, portion.batch, len(gates)
     memory = model.checkpointed() if checkpoint else nullcontext()
     # A checkpoint runs layers again during the backward: the gates must still be in place then.
-    with torch.enable_grad(), intervention.applied(model, batch), memory:
-        logprobs, _ = batch.repeat(len(gates)).score(model)
-        value = reduce(-logprobs.view(len(gates), batch.size))
+    with torch.enable_grad(), portion.gated(leaf).applied(model, batch), memory:
+        logprobs, _ = batch.repeat(fits).score(model)
+        value = reduce(portion.nll(logprobs.view(fits, -1)))
         (gradient,) = torch.autograd.grad(value.sum(), leaf)
-    return value.detach(), gradient
-
-
-def token_counts(batch: Batch) -> Tensor:
-    """Scored tokens of every example [example], float64."""
-    return torch.bincount(batch.slots, minlength=batch.size).double()
+    return value.detach(), gradient.sum(1)
 
 
 class TaskLoss:
-    """The mean negative log-likelihood of the answer tokens of one task: the objective of causal head gating."""
+    """The mean negative log-likelihood of one task: per answer token as in causal head gating, or per example."""
 
-    def __init__(self, model: HeadModel, fit: Sequence[Batch], choose: Sequence[Batch], checkpoint: bool = False):
-        self.model, self.fit, self.choose, self.checkpoint = model, fit, choose, checkpoint
+    def __init__(self, fit: Sequence[Portion], choose: Sequence[Portion], checkpoint: bool = False):
+        self.fit, self.choose, self.checkpoint = fit, choose, checkpoint
 
-    def train(self, gates: Tensor, step: int) -> tuple[Tensor, Tensor]:
-        batch = batch_of_step(self.fit, step)
-        return nll_and_gradient(
-            self.model, batch, gates, lambda sums: sums.sum(1) / len(batch.targets), self.checkpoint
-        )
+    def train(self, draw: Draw, step: int) -> tuple[Tensor, Tensor]:
+        portion = portion_of_step(self.fit, step)
+        gates, total = draw(len(portion.batch.members)), portion.weights.sum()
+        return nll_and_gradient(portion, gates, lambda losses: losses.sum(1) / total, self.checkpoint)
 
     def held(self, gates: Tensor) -> Tensor:
-        return mean_nll(self.model, self.choose, gates)
+        return mean_nll(self.choose, gates)
 
 
 @torch.no_grad()
-def mean_nll(model: HeadModel, batches: Sequence[Batch], gates: Tensor) -> Tensor:
-    """Mean negative log-likelihood of all answer tokens [fit], under gates [fit, layer, head]."""
+def mean_nll(portions: Sequence[Portion], gates: Tensor) -> Tensor:
+    """Mean negative log-likelihood of all answer tokens or examples [fit], under gates [fit, layer, head]."""
     total = torch.zeros(len(gates), dtype=torch.float64)
-    for batch in batches:
-        total += nll(model, batch, gates).sum(1)
-    return total / sum(len(batch.targets) for batch in batches)
+    for portion in portions:
+        total += nll(portion, gates).sum(1)
+    return total / sum(float(portion.weights.sum()) for portion in portions)
 
 
-def batch_of_step(batches: Sequence[Batch], step: int) -> Batch:
-    """Every batch once per epoch; each epoch has its own order."""
-    epoch, turn = divmod(step, len(batches))
-    return batches[np.random.default_rng([ORDER_SEED, epoch]).permutation(len(batches))[turn]]
+def portion_of_step(portions: Sequence[Portion], step: int) -> Portion:
+    """Every portion once per epoch; each epoch has its own order."""
+    epoch, turn = divmod(step, len(portions))
+    return portions[np.random.default_rng([ORDER_SEED, epoch]).permutation(len(portions))[turn]]
 
 
-def task_batches(context: RunContext, task: str, split: str, size: int, most: int | None = None) -> list[Batch]:
-    """The answers of a task in fixed batches of at most `size` examples of similar length, as equal as can be; of the
+def task_quantity(
+    context: RunContext, task: str, split: str, metric: str | None = None, baseline: str | None = None
+) -> TaskQuantity:
+    """What gates are fitted to: the likelihood of the answer with zero for a removed head, unless asked otherwise."""
+    return plan_quantity(context, task, (split,), metric or "logprob", baseline or "zero")
+
+
+def task_portions(quantity: TaskQuantity, size: int, most: int | None = None) -> list[Portion]:
+    """The examples of a task in fixed batches of at most `size` examples of similar length, as equal as can be; of the
     first `most` examples."""
-    encoded = [context.encoder.encode(example)[:1] for example in context.examples(task, split)[:most]]
-    if not encoded:
+    items = quantity.items[:most]
+    if not items:
         raise HeadAtlasError(
-            f"Task {task!r} has no answer in its {split!r} split, so no gate can be fitted to it. Give it more groups."
+            f"Task {quantity.task!r} has no example that gates could be fitted to or judged on. Give it more groups."
         )
-    encoded.sort(key=lambda options: len(options[0].tokens))
-    chunks = np.array_split(np.arange(len(encoded)), -(-len(encoded) // size))
-    longest = max(len(options[0].tokens) for options in encoded)
-    return [batch for chunk in chunks for batch in make_batches([encoded[i] for i in chunk], size * longest)]
+    order = sorted(range(len(items)), key=lambda i: len(items[i].options[0].tokens))
+    chunks = np.array_split(np.array(order), -(-len(order) // size))
+    return [portion for chunk in chunks for portion in _portions(quantity.only(chunk.tolist()), sys.maxsize)]
+
+
+def whole_portions(quantity: TaskQuantity) -> list[Portion]:
+    """All examples, in batches that keep the matrix units busy."""
+    return _portions(quantity, BATCH_TOKENS)
+
+
+def _portions(quantity: TaskQuantity, tokens: int) -> list[Portion]:
+    return [Portion(quantity, batch) for batch in make_batches([item.options for item in quantity.items], tokens)]

@@ -8,7 +8,7 @@ that does what it is encouraged to do does not matter.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from headatlas.stats import Array
 
@@ -27,6 +27,11 @@ def roles(plus: ArrayLike, minus: ArrayLike) -> dict[str, Array]:
         "gate_plus": up,
         "gate_minus": down,
     }
+
+
+def calls(plus: ArrayLike, minus: ArrayLike) -> NDArray[np.int64]:
+    """The role of every head as a number: 0 irrelevant, 1 facilitating, 2 interfering, 3 both."""
+    return (np.asarray(minus) > OPEN) + 2 * (np.asarray(plus) <= OPEN)
 
 
 def always(stack: ArrayLike) -> Array:

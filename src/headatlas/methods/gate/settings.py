@@ -11,11 +11,16 @@ from headatlas.methods.base import Method
 from headatlas.stats import Array
 
 SCHEDULES = ("cosine", "constant", "cooldown")
+KINDS = ("binary", "paper")  # of gates: open or closed, or scaling as published
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitSettings(Method):
-    """Settings of a fit. Plain descent as in the paper is schedule "constant", no projection, 500 steps, batches of 32.
+    """Settings of a fit. Plain descent as in the paper is gates "paper", schedule "constant", no projection, 500 steps,
+    batches of 32.
+
+    `gates` are "binary", open or closed for every example of a step, or "paper", factors between 0 and 1. `noise` is
+    how far chance moves the logits of binary gates at the full learning rate; it falls with the rate.
 
     `schedule` says what the learning rate does: `cosine` lowers it to zero over all `steps`; `constant` leaves it;
     `cooldown` holds it until the held-out objective no longer improves (or `cooldown` steps are left), then lowers it
@@ -29,6 +34,8 @@ class FitSettings(Method):
     `checkpoint` holds less in memory for the backward, for large models; it changes no number.
     """
 
+    gates: str = "binary"
+    noise: float = 1.0
     seeds: int = 1
     steps: int = 24
     batch: int = 16
@@ -47,6 +54,8 @@ class FitSettings(Method):
     checkpoint: bool = False
 
     def __post_init__(self) -> None:
+        if self.gates not in KINDS:
+            raise unknown("kind of gates", self.gates, KINDS)
         if self.schedule not in SCHEDULES:
             raise unknown("schedule", self.schedule, SCHEDULES)
         for name in ("seeds", "steps", "batch", "cooldown", "check", "patience"):
@@ -54,7 +63,7 @@ class FitSettings(Method):
                 raise UsageError(f"{name} = {getattr(self, name)} was asked for; gates need at least 1.")
         if self.held is not None and self.held < 1:
             raise UsageError(f"held = {self.held} was asked for; gates need at least 1 example to stop by.")
-        for name in ("learning_rate", "max_norm", "clamp"):
+        for name in ("noise", "learning_rate", "max_norm", "clamp"):
             if not getattr(self, name) > 0:
                 raise UsageError(f"{name} = {getattr(self, name)} was asked for; it must be above 0.")
         for name in ("tolerance", "init_scale"):

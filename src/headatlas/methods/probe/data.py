@@ -40,13 +40,20 @@ class ProbeData:
 
     @classmethod
     def collect(cls, context: RunContext, reading: Reading) -> ProbeData:
-        tasks, features, labels, groups = tuple(context.tasks), {}, {}, {}
+        features = {}
         for split in SPLITS:
             by_task = collect(context, split, reading)
-            joined = np.concatenate([by_task[task] for task in tasks])
+            joined = np.concatenate([by_task[task] for task in context.tasks])
             features[split] = torch.from_numpy(joined).view(len(joined), len(context.heads), context.model.head_dim)
-            labels[split] = np.concatenate([np.full(len(by_task[task]), i) for i, task in enumerate(tasks)])
+        return cls.of(context, features)
+
+    @classmethod
+    def of(cls, context: RunContext, features: Mapping[str, Tensor]) -> ProbeData:
+        """With the labels and groups of the context's examples."""
+        tasks, labels, groups = tuple(context.tasks), {}, {}
+        for split in SPLITS:
             groups[split] = np.array([group for task in tasks for group in context.groups(task, split)])
+            labels[split] = np.repeat(np.arange(len(tasks)), [len(context.examples(task, split)) for task in tasks])
         return cls(tasks, features, labels, groups)
 
     @cached_property

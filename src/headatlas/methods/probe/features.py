@@ -26,11 +26,22 @@ WITHOUT_QUESTION = "Answer:"  # replaces the prompt where the dependence on the 
 
 def collect(context: RunContext, split: str, reading: Reading, tasks: Sequence[str] | None = None) -> dict[str, Array]:
     """Per task, in the order of its examples: features [example, layer * head * head_dim] in float32."""
-    cells = {
+    cells = feature_cells(context, split, reading, tasks)
+    return context.run_by_batch(title(split), split, cells, "features")
+
+
+def title(split: str) -> str:
+    return f"Features on {split}"
+
+
+def feature_cells(
+    context: RunContext, split: str, reading: Reading, tasks: Sequence[str] | None = None
+) -> dict[str, list[Cell]]:
+    """The cells of `collect`, by task."""
+    return {
         task: [_cell(context, task, split, batch, reading) for batch in context.batches(task, split)]
         for task in (context.tasks if tasks is None else tasks)
     }
-    return context.run_by_batch(f"Features on {split}", split, cells, "features")
 
 
 def _cell(context: RunContext, task: str, split: str, batch: Batch, reading: Reading) -> Cell:
@@ -42,6 +53,7 @@ def _cell(context: RunContext, task: str, split: str, batch: Batch, reading: Rea
         FEATURES,
         lambda: read_batch(context, batch, reading, free),
         batch.ids.numel() + (free.ids.numel() if free else 0),
+        forwards=2 if free else 1,
         batch=batch.key,
         tokens="all" if reading.tokens == "important" and free is None else reading.tokens,
         **({"k": reading.k, "without_question": free.key} if free else {}),

@@ -11,20 +11,18 @@ from torch import Tensor
 from headatlas.methods.probe.data import Labelling, ProbeData
 from headatlas.methods.probe.fits import Fit, Fits
 from headatlas.methods.probe.multinomial import Rotated, Standard, fit
-from headatlas.run.cells import CellKind, Result
+from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
 
 LINEAR = CellKind("linear probe")
+TITLE = "Linear probe"
 PENALTIES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)  # for each dimension of the features
 PENALTIES_ALONE = (1e-3, 1e-2, 1e-1)  # few dimensions, so a weaker one changes nothing but the time
 
 
 def fit_linear(context: RunContext, data: ProbeData, shuffles: int, seeds: int) -> Fits:
     """Fitted on `fit`; the penalty is the one with the least cross-entropy on `choose`. One cell, a few seconds."""
-    rows = sum(len(labels) for labels in data.labels.values())
-    compute = partial(_compute, data, shuffles, seeds)
-    cell = context.cell(LINEAR, compute, rows, data=data.key, shuffles=shuffles, halves=seeds)
-    (result,) = context.runner.run("Linear probe", [cell])
+    (result,) = context.runner.run(TITLE, linear_cells(context, data, shuffles, seeds))
     return Fits(
         real=[Fit(result["contributions"], result["logits"])],
         null=result["null"],
@@ -33,6 +31,13 @@ def fit_linear(context: RunContext, data: ProbeData, shuffles: int, seeds: int) 
         alone=result["alone"],
         notes=(("penalty", float(result["penalty"][0])), ("penalty alone", float(result["penalty"][1]))),
     )
+
+
+def linear_cells(context: RunContext, data: ProbeData, shuffles: int, seeds: int) -> list[Cell]:
+    """A single cell, which runs no model."""
+    rows = sum(len(labels) for labels in data.labels.values())
+    compute = partial(_compute, data, shuffles, seeds)
+    return [context.cell(LINEAR, compute, rows, forwards=0, data=data.key, shuffles=shuffles, halves=seeds)]
 
 
 @torch.inference_mode()

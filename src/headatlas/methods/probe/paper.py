@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from headatlas.methods.probe.data import Labelling, ProbeData
+from headatlas.methods.probe.data import Labelling, Labels, ProbeData
 from headatlas.methods.probe.fits import Fit, Fits
-from headatlas.run.cells import CellKind, Result
+from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
 
-PAPER = CellKind("paper probe")
+PAPER, EPOCHS_CHOSEN = CellKind("paper probe", 2), CellKind("epochs of the paper probe")
+TITLE, EPOCHS_TITLE = "Paper probe", "Epochs of the paper probe"
 PROJECTED, HIDDEN, DROPOUT, LEARNING_RATE = 64, 512, 0.3, 1e-4
 BATCH = 32
-EPOCHS = 60  # at most; fitting ends earlier where `choose` has not got better for PATIENCE epochs
+EPOCHS = 60  # at most; fewer where held-back examples have not got better for PATIENCE epochs
 PATIENCE = 5
+HELD_BACK = 5  # one group of `fit` in so many is held back to choose the number of epochs
 
 
 class PaperProbe(nn.Module):
@@ -36,22 +40,14 @@ class PaperProbe(nn.Module):
 
 
 def fit_paper(context: RunContext, data: ProbeData, shuffles: int, seeds: int) -> Fits:
-    """One cell per probe: the real labels once per seed, then the shuffled ones and the halves."""
-    named: list[tuple[str, int, Labelling]] = [("real", seed, data.real()) for seed in range(seeds)]
-    named += [("shuffled", seed, data.shuffled(seed)) for seed in range(shuffles)]
-    named += [(f"half {i}", seed, half) for seed in range(seeds) for i, half in enumerate(data.halves(seed))]
-    cells = [
-        context.cell(
-            PAPER,
-            partial(_compute, data, labelling, seed),
-            int(labelling.used.sum()),
-            data=data.key,
-            labels=kind,
-            seed=seed,
-        )
-        for kind, seed, labelling in named
-    ]
-    results = context.runner.run("Paper probe", cells)
+    """All are trained for the same number of epochs. If each stopped by itself, those with shuffled labels would do so
+    after a few epochs, and real values would be compared with a net that was hardly trained: half of the heads that
+    carry nothing then had q < 0.05.
+    """
+    (chosen,) = context.runner.run(EPOCHS_TITLE, [epochs_cell(context, data)])
+    epochs = int(chosen["epochs"][0])
+    named = _labellings(data, shuffles, seeds)
+    results = context.runner.run(TITLE, paper_cells(context, data, shuffles, seeds, epochs))
     importance = np.stack(
         [_importance(data, labelling, result) for (_, _, labelling), result in zip(named, results, strict=True)]
     )
@@ -62,7 +58,42 @@ def fit_paper(context: RunContext, data: ProbeData, shuffles: int, seeds: int) -
         null=importance[null],
         null_accuracy=np.array([hit.mean() for hit in hits]),
         halves=importance[seeds + shuffles :].reshape(seeds, 2, *importance.shape[1:]),
+        notes=(("epochs", float(epochs)),),
     )
+
+
+def epochs_cell(context: RunContext, data: ProbeData) -> Cell:
+    """For how many epochs all probes are trained."""
+
+    def compute() -> Result:
+        return {"epochs": np.array([choose_epochs(data)])}
+
+    rows = len(data.labels["fit"])
+    return context.cell(EPOCHS_CHOSEN, compute, rows, forwards=0, data=data.key, most=EPOCHS)
+
+
+def paper_cells(context: RunContext, data: ProbeData, shuffles: int, seeds: int, epochs: int) -> list[Cell]:
+    """One cell per probe. None of them runs the model."""
+    return [
+        context.cell(
+            PAPER,
+            partial(_compute, data, labelling, seed, epochs),
+            int(labelling.used.sum()),
+            forwards=0,
+            data=data.key,
+            labels=kind,
+            seed=seed,
+            epochs=epochs,
+        )
+        for kind, seed, labelling in _labellings(data, shuffles, seeds)
+    ]
+
+
+def _labellings(data: ProbeData, shuffles: int, seeds: int) -> list[tuple[str, int, Labelling]]:
+    """The real labels once per seed, then the shuffled ones and the halves."""
+    named = [("real", seed, data.real()) for seed in range(seeds)]
+    named += [("shuffled", seed, data.shuffled(seed)) for seed in range(shuffles)]
+    return named + [(f"half {i}", seed, half) for seed in range(seeds) for i, half in enumerate(data.halves(seed))]
 
 
 def _importance(data: ProbeData, labelling: Labelling, result: Result) -> np.ndarray:
@@ -70,45 +101,58 @@ def _importance(data: ProbeData, labelling: Labelling, result: Result) -> np.nda
     return np.stack([result["contributions"][labelling.choose == task].mean(0) for task in range(len(data.tasks))])
 
 
-def _compute(data: ProbeData, labelling: Labelling, seed: int) -> Result:
-    probe = train(data, labelling, seed)
+def _compute(data: ProbeData, labelling: Labelling, seed: int, epochs: int) -> Result:
+    probe = train(data, labelling, seed, epochs)
     contributions = contributions_of(probe, data.features["choose"], torch.from_numpy(labelling.choose))
     with torch.no_grad():
         logits = probe(data.features["evaluate"])
     return {"contributions": contributions.double().numpy(), "logits": logits.double().numpy()}
 
 
-def train(data: ProbeData, labelling: Labelling, seed: int) -> PaperProbe:
+def train(data: ProbeData, labelling: Labelling, seed: int, epochs: int) -> PaperProbe:
     """A probe of the used `fit` examples, a function of the seed; the generator of torch is left as it was."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return _descend(data, labelling)
+        probe = PaperProbe(data.features["fit"].shape[1], data.features["fit"].shape[2], len(data.tasks))
+        for number, _ in enumerate(_epochs(probe, data, labelling.fit, labelling.used), start=1):
+            if number == epochs:
+                break
+        return probe.eval()
 
 
-def _descend(data: ProbeData, labelling: Labelling) -> PaperProbe:
-    """AdamW on the cross-entropy of `fit`; the weights that did best on `choose`."""
-    used = torch.from_numpy(np.flatnonzero(labelling.used))
-    x, y = data.features["fit"], torch.from_numpy(labelling.fit)
-    held_x, held_y = data.features["choose"], torch.from_numpy(labelling.choose)
-    probe = PaperProbe(x.shape[1], x.shape[2], len(data.tasks))
+def choose_epochs(data: ProbeData, seed: int = 0) -> int:
+    """The number of epochs that is best for held-back groups of `fit`, with the real labels.
+
+    `choose` has no part in it: values are measured there, and would be the larger for having chosen the epoch.
+    """
+    names = np.unique(data.groups["fit"])
+    back = np.random.default_rng([seed, 2]).permutation(names)[: max(1, len(names) // HELD_BACK)]
+    held = np.isin(data.groups["fit"], back)
+    x, y = data.features["fit"][torch.from_numpy(held)], torch.from_numpy(data.labels["fit"][held])
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        probe = PaperProbe(data.features["fit"].shape[1], data.features["fit"].shape[2], len(data.tasks))
+        losses: list[float] = []
+        for _ in _epochs(probe, data, data.labels["fit"], ~held):
+            with torch.no_grad():
+                losses.append(nn.functional.cross_entropy(probe.eval()(x), y).item())
+            if len(losses) == EPOCHS or len(losses) - 1 - int(np.argmin(losses)) == PATIENCE:
+                break
+    return 1 + int(np.argmin(losses))
+
+
+def _epochs(probe: PaperProbe, data: ProbeData, labels: Labels, used: NDArray[np.bool_]) -> Iterator[None]:
+    """AdamW on the cross-entropy of the used `fit` examples, epoch by epoch without an end."""
+    chosen = torch.from_numpy(np.flatnonzero(used))
+    x, y = data.features["fit"], torch.from_numpy(labels)
     optimiser = torch.optim.AdamW(probe.parameters(), lr=LEARNING_RATE)
-    best, best_weights, waited = float("inf"), probe.state_dict(), 0
-    for _ in range(EPOCHS):
+    while True:
         probe.train()
-        for batch in used[torch.randperm(len(used))].split(BATCH):
+        for batch in chosen[torch.randperm(len(chosen))].split(BATCH):
             optimiser.zero_grad()
             nn.functional.cross_entropy(probe(x[batch]), y[batch]).backward()
             optimiser.step()
-        probe.eval()
-        with torch.no_grad():
-            loss = nn.functional.cross_entropy(probe(held_x), held_y).item()
-        waited = 0 if loss < best else waited + 1
-        if loss < best:
-            best, best_weights = loss, {name: value.clone() for name, value in probe.state_dict().items()}
-        if waited == PATIENCE:
-            break
-    probe.load_state_dict(best_weights)
-    return probe.eval()
+        yield
 
 
 def contributions_of(probe: PaperProbe, features: Tensor, labels: Tensor) -> Tensor:

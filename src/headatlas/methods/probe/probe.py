@@ -13,6 +13,7 @@ from headatlas.methods.probe.reading import Reading
 
 if TYPE_CHECKING:
     from headatlas.run.context import RunContext
+    from headatlas.run.work import Step
 
 KINDS = ("linear", "paper")
 ANSWERS = ("reference", "generated")
@@ -26,8 +27,9 @@ class Probe(Method):
 
     `kind` is `linear` (standardised, multinomial, convex) or `paper` (the published architecture and formula).
     `answers` are the `reference` ones or those the model has `generated`; z is read where their `tokens` are predicted.
-    Fitted on `fit`, tuned on `choose`; its accuracy is measured on `evaluate`. p comes from `shuffles` refits with
-    shuffled labels; `seeds` are independent starts of the paper's probe and draws of half-splits.
+    Fitted on `fit`; the linear penalty is tuned on `choose`, and accuracy is measured on `evaluate`. p of the linear
+    probe comes from `shuffles` refits with shuffled labels, and the paper's probe has none; `seeds` are independent
+    starts of the paper's probe and draws of half-splits.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -67,6 +69,11 @@ class Probe(Method):
         if self.seeds < 1:
             raise UsageError(f"{self.seeds} seeds were asked for; take at least 1.")
         Reading(self.tokens, self.k)
+
+    def work(self, context: RunContext) -> list[Step]:
+        from headatlas.methods.probe.work import probe_steps
+
+        return probe_steps(self, context)
 
     def measure(self, context: RunContext) -> Measured:
         from headatlas.methods.probe.data import ProbeData

@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from headatlas.atlas.records import Diagnostic, Head, HeadMap
+from headatlas.intervals import change_interval
 from headatlas.methods.probe.data import ProbeData
 from headatlas.methods.probe.fits import Fit, Fits
 from headatlas.stats import (
     Array,
     Summary,
-    bootstrap_mean,
     elbow,
     overlap,
     proportion_interval,
     rank_correlation,
     summarise,
+    too_few_groups,
 )
 from headatlas.suites.audit.text_baseline import CLASSIFIERS
 from headatlas.suites.example import Example
@@ -31,10 +32,12 @@ TOP = 16  # heads whose overlap is reported between halves and between seeds
 
 
 def maps(method: str, data: ProbeData, fits: Fits, heads: Sequence[Head], signed: bool) -> list[HeadMap]:
-    """Importance of every head for every task and seed, p against shuffled labels; what each tells alone.
+    """Importance of every head for every task and seed, and what each tells alone.
 
     With `signed`, information is the size of the contribution and the contribution itself a measure of its own, as in
-    the paper; otherwise information is the contribution.
+    the paper; otherwise information is the contribution, with p against shuffled labels. The paper's net has no p: what
+    a head that carries nothing adds there grows with what the net learns from other heads, and with shuffled labels
+    there is nothing to learn.
     """
     head_maps = []
     for task, name in enumerate(data.tasks):
@@ -45,13 +48,15 @@ def maps(method: str, data: ProbeData, fits: Fits, heads: Sequence[Head], signed
             head_maps.append(HeadMap(method, measure, name, seed, tuple(heads), summary))
 
         for seed, fit in enumerate(fits.real):
-            summary = against_null(summarise(fit.contributions[of_task], groups), fits.null[:, task])
+            summary = summarise(fit.contributions[of_task], groups)
             if signed:
+                summary = replace(summary, p_value=np.full_like(summary.mean, np.nan))
                 add("signed", seed, summary)
-                summary = size_of(summary)
-            add("information", seed, summary)
+                add("information", seed, size_of(summary))
+            else:
+                add("information", seed, against_null(summary, fits.null[:, task]))
         if fits.alone is not None:
-            add("alone", 0, summarise(fits.alone[of_task], groups))
+            add("alone", 0, above_zero(summarise(fits.alone[of_task], groups)))
     return head_maps
 
 
@@ -59,13 +64,23 @@ def against_null(summary: Summary, null: Array) -> Summary:
     """The same means, with two-sided p-values against importances under shuffled labels [shuffle, head].
 
     Is the value one more draw from the null? Student's t with the null's own mean and spread, which a handful of
-    shuffles can estimate where counting ranks could not.
+    shuffles can estimate where counting ranks could not; with half the degrees of freedom, because the values are
+    products and their tails heavier than normal. None with too few groups, which can hardly be shuffled.
     """
+    if too_few_groups(summary.groups):
+        return summary
     draws = len(null)
     spread = null.std(0, ddof=1) * np.sqrt(1 + 1 / draws)
     away = np.abs(summary.mean - null.mean(0))
     t = np.divide(away, spread, out=np.where(away == 0, 0.0, np.inf), where=spread > 0)
-    return replace(summary, p_value=2 * stats.t.sf(t, draws - 1))
+    return replace(summary, p_value=2 * stats.t.sf(t, (draws - 1) / 2))
+
+
+def above_zero(summary: Summary) -> Summary:
+    """The same with p-values of "no more than zero": a classifier that learnt from a head without information is
+    worse than none, and that is no discovery."""
+    one_sided = np.where(summary.mean > 0, summary.p_value / 2, 1 - summary.p_value / 2)
+    return replace(summary, p_value=one_sided)
 
 
 def size_of(summary: Summary) -> Summary:
@@ -122,9 +137,9 @@ def _text(entry: Entry, data: ProbeData, hits: Array, texts: Mapping[str, Sequen
         text_hits = (classifier.predict(list(texts["evaluate"])) == data.labels["evaluate"]).astype(float)
         entries.append(_share(entry, f"text {name}", text_hits, groups))
         by_text.append(text_hits)
-    gain = hits - max(by_text, key=lambda text_hits: text_hits.mean())
-    low, high = bootstrap_mean(gain, groups.tolist())
-    return [*entries, entry("gain over text", float(gain.mean()), low=float(low), high=float(high))]
+    best = max(by_text, key=lambda text_hits: text_hits.mean())
+    low, high = change_interval(best, hits, groups.tolist())
+    return [*entries, entry("gain over text", float((hits - best).mean()), low=float(low), high=float(high))]
 
 
 def _importance(data: ProbeData, fit: Fit, task: int) -> Array:

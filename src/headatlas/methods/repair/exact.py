@@ -13,18 +13,19 @@ from headatlas.atlas.records import Head
 from headatlas.methods.repair.nominate import Pairs, some
 from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.cells import CellKind
-from headatlas.run.interventions import Gates, gates_without, score_intact, score_under
+from headatlas.run.interventions import FORWARD_TOKENS, Gates, gates_without, score_intact, score_under
 from headatlas.run.quantity import plan_quantity
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from headatlas.methods.repair.repair import Repair
     from headatlas.run.batches import Batch
-    from headatlas.run.cells import Result
+    from headatlas.run.cells import Cell, Result
     from headatlas.run.context import RunContext
     from headatlas.run.quantity import TaskQuantity
 
 EXACT = CellKind("effects of pairs of heads")
+TITLE = "Self-repair"
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,9 @@ class PairEffects:
 
 def measure_pairs(repair: Repair, context: RunContext, task: str, pairs: Pairs) -> PairEffects:
     """Measured on `choose`, exactly."""
-    quantity = some(plan_quantity(context, task, ("choose",), repair.metric, repair.baseline), repair.measured)
+    quantity = measuring(repair, context, task)
     singles = list(dict.fromkeys((*pairs.leaders, *pairs.candidates)))
-    sets = [frozenset({head}) for head in singles]
-    sets += [frozenset({head, leader}) for head, leader in pairs.candidates.items()]
-    sets += [frozenset(singles)]
-    removed, direct = _effects(quantity, sets, pairs.leaders)
+    removed, direct = _effects(quantity, pairs)
     n = len(singles)
     return PairEffects(
         task=task,
@@ -65,9 +63,30 @@ def measure_pairs(repair: Repair, context: RunContext, task: str, pairs: Pairs) 
     )
 
 
-def _effects(quantity: TaskQuantity, sets: list[frozenset[Head]], leaders: tuple[Head, ...]) -> tuple[Array, Array]:
+def measuring(repair: Repair, context: RunContext, task: str) -> TaskQuantity:
+    """What pairs are measured on."""
+    return some(plan_quantity(context, task, ("choose",), repair.metric, repair.baseline), repair.measured)
+
+
+def _effects(quantity: TaskQuantity, pairs: Pairs) -> tuple[Array, Array]:
     """Effects of removing each set [example, set], and direct effects of the leaders [example, leader]."""
-    context, batches = quantity.context, quantity.batches(BATCH_TOKENS)
+    batches = quantity.batches(BATCH_TOKENS)
+    results = quantity.context.runner.run(TITLE, pair_cells(quantity, pairs))
+    widths = (results[0]["removed"].shape[1], len(pairs.leaders))
+    removed, direct = (np.empty((len(quantity.items), width)) for width in widths)
+    for batch, result in zip(batches, results, strict=True):
+        removed[list(batch.members)], direct[list(batch.members)] = result["removed"], result["direct"]
+    return removed, direct
+
+
+def pair_cells(quantity: TaskQuantity, pairs: Pairs) -> list[Cell]:
+    """One cell per batch: each head alone, each candidate with its leader, all together, and leaders alone with all
+    others held."""
+    context, leaders = quantity.context, pairs.leaders
+    singles = list(dict.fromkeys((*leaders, *pairs.candidates)))
+    sets = [frozenset({head}) for head in singles]
+    sets += [frozenset({head, leader}) for head, leader in pairs.candidates.items()]
+    sets += [frozenset(singles)]
     listed = [sorted(map(list, heads)) for heads in sets]
 
     def compute(batch: Batch) -> Result:
@@ -81,18 +100,18 @@ def _effects(quantity: TaskQuantity, sets: list[frozenset[Head]], leaders: tuple
             "direct": torch.stack(direct, 1).numpy() if direct else np.empty((len(intact), 0)),
         }
 
-    cells = [
+    def forwards(batch: Batch) -> int:
+        under = -(-len(sets) // max(1, FORWARD_TOKENS // batch.ids.numel()))
+        return 1 + under + 2 * len(leaders) + (1 + len(leaders)) * quantity.replacement_forwards
+
+    return [
         context.cell(
             EXACT, partial(compute, batch), batch.ids.numel() * (1 + len(sets) + 2 * len(leaders)),
-            batch=batch.key, sets=listed, leaders=[list(leader) for leader in leaders], **quantity.inputs(batch),
+            forwards=forwards(batch), batch=batch.key, sets=listed, leaders=[list(leader) for leader in leaders],
+            **quantity.inputs(batch),
         )
-        for batch in batches
+        for batch in quantity.batches(BATCH_TOKENS)
     ]  # fmt: skip
-    results = context.runner.run("Self-repair", cells)
-    removed, direct = (np.empty((len(quantity.items), width)) for width in (len(sets), len(leaders)))
-    for batch, result in zip(batches, results, strict=True):
-        removed[list(batch.members)], direct[list(batch.members)] = result["removed"], result["direct"]
-    return removed, direct
 
 
 @torch.inference_mode()

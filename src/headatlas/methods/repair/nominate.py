@@ -17,12 +17,13 @@ from headatlas.run.quantity import plan_quantity
 if TYPE_CHECKING:
     from headatlas.methods.repair.repair import Repair
     from headatlas.run.batches import Batch
-    from headatlas.run.cells import Result
+    from headatlas.run.cells import Cell, Result
     from headatlas.run.context import RunContext
     from headatlas.run.quantity import TaskQuantity
     from headatlas.stats import Array
 
 GRADIENT = CellKind("gradient without a head")
+TITLE = "Candidates for self-repair"
 STRONG = 0.25  # of the strongest head: from there on a head is worth removing
 
 
@@ -36,7 +37,7 @@ class Pairs:
 
 def nominate_pairs(repair: Repair, context: RunContext, task: str) -> Pairs:
     """Nominated on `fit`, by gradients: cheap, and nothing is claimed from them."""
-    quantity = some(plan_quantity(context, task, ("fit",), repair.metric, repair.baseline), repair.nominate)
+    quantity = nominating(repair, context, task)
     intact = _gradients(quantity, None)
     strongest = np.argsort(-intact, kind="stable")[: repair.leaders]
     leaders = [i for i in strongest if intact[i] > 0 and intact[i] >= STRONG * intact[strongest[0]]]
@@ -51,6 +52,11 @@ def nominate_pairs(repair: Repair, context: RunContext, task: str) -> Pairs:
     return Pairs(tuple(heads[i] for i in leaders), {heads[i]: heads[leaders[best[i]]] for i in chosen})
 
 
+def nominating(repair: Repair, context: RunContext, task: str) -> TaskQuantity:
+    """What heads are nominated from."""
+    return some(plan_quantity(context, task, ("fit",), repair.metric, repair.baseline), repair.nominate)
+
+
 def some(quantity: TaskQuantity, most: int) -> TaskQuantity:
     """At most so many of the examples, spread over all of them."""
     spread = np.linspace(0, len(quantity.items) - 1, min(most, len(quantity.items)))
@@ -59,6 +65,12 @@ def some(quantity: TaskQuantity, most: int) -> TaskQuantity:
 
 def _gradients(quantity: TaskQuantity, gone: Head | None) -> Array:
     """What the task would lose without each head, to first order, with one head already gone [layer * head]."""
+    results = quantity.context.runner.run(TITLE, gradient_cells(quantity, gone))
+    return np.sum([result["sum"] for result in results], 0) / len(quantity.items)
+
+
+def gradient_cells(quantity: TaskQuantity, gone: Head | None) -> list[Cell]:
+    """One cell per batch, with one head gone."""
     context = quantity.context
 
     def compute(batch: Batch) -> Result:
@@ -72,12 +84,10 @@ def _gradients(quantity: TaskQuantity, gone: Head | None) -> Array:
             (gradient,) = torch.autograd.grad(batch.quantity(logprobs).sum(), gates)
         return {"sum": gradient.double().sum(0).flatten().cpu().numpy()}
 
-    cells = [
+    return [
         context.cell(
-            GRADIENT, partial(compute, batch), 3 * batch.ids.numel(), batch=batch.key, gone=gone,
-            **quantity.inputs(batch),
+            GRADIENT, partial(compute, batch), 3 * batch.ids.numel(), forwards=1 + quantity.replacement_forwards,
+            batch=batch.key, gone=gone, **quantity.inputs(batch),
         )
         for batch in quantity.batches(BATCH_TOKENS)
     ]  # fmt: skip
-    results = context.runner.run("Candidates for self-repair", cells)
-    return np.sum([result["sum"] for result in results], 0) / len(quantity.items)

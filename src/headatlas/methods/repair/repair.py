@@ -16,6 +16,7 @@ from headatlas.run.settings import SET_BASELINES, check_baseline, check_metric
 
 if TYPE_CHECKING:
     from headatlas.run.context import RunContext
+    from headatlas.run.work import Step
 
 MOST_CANDIDATES = 7  # the map is of a few heads, too few to be compared with maps of all of them
 
@@ -74,6 +75,11 @@ class Repair(Method):
             if value < least or (most is not None and value > most):
                 bounds = f"at least {least}" if most is None else f"from {least} to {most}"
                 raise UsageError(f"{name} = {value} was asked for; it must be {bounds}.")
+
+    def work(self, context: RunContext) -> list[Step]:
+        from headatlas.methods.repair.work import repair_steps
+
+        return [step for task in context.tasks for step in repair_steps(self, context, task)]
 
     def measure(self, context: RunContext) -> Measured:
         from headatlas.methods.repair.exact import measure_pairs

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headatlas.errors import HeadAtlasError, UsageError
-from headatlas.views.figures.registry import FigureInfo, figures_of, find_figure
+from headatlas.views.figures.registry import COMPARISON, FIGURES, FigureInfo, figures_of, find_figure
 from headatlas.views.rows import only, outcome
 from headatlas.wording import count
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from headatlas.atlas.atlas import Atlas
+    from headatlas.patterns.compare import Comparison
 
 WRITTEN = ("png", "svg")
 
@@ -26,19 +27,36 @@ def draw(atlas: Atlas, figure: str, method: str | None = None, path: str | Path 
     return _draw(atlas, info, _choose_method(atlas, info, method), [Path(path)] if path is not None else [])
 
 
-def write_figures(atlas: Atlas) -> list[Path]:
-    """All figures that an atlas has data for, as PNG and SVG, in its `figures` folder.
+def write_comparison_figure(comparison: Comparison, paths: Sequence[Path]) -> None:
+    """The figure of two maps, written to every path."""
+    from matplotlib import rc_context
+
+    from headatlas.views.figures.style import save, settings
+
+    with rc_context(settings()):
+        figure = FIGURES[COMPARISON].function()(comparison)
+        for path in paths:
+            save(figure, path)
+
+
+def write_figures(atlas: Atlas, since: Atlas | None = None) -> list[Path]:
+    """All figures that an atlas has data for, as PNG and SVG, in its `figures` folder; returns what was drawn.
 
     Those of the default method bear the name of the figure; those of others end in the name of the method. Maps are
-    drawn of the default method only.
+    drawn of the default method only. `since` is the same atlas as it was when its figures were last written, with fewer
+    methods: those that show the same method as then are not drawn again.
     """
+    drawn = [] if since is None else [(method, paths) for _, method, paths in _planned(since)]
+    written = []
     for info, method, paths in _planned(atlas):
-        _draw(atlas, info, method, paths)
-    return figure_files(atlas)
+        if (method, paths) not in drawn:
+            _draw(atlas, info, method, paths)
+            written += paths
+    return written
 
 
 def figure_files(atlas: Atlas) -> list[Path]:
-    """The files that `write_figures` writes."""
+    """The files of all figures that an atlas has data for."""
     return [path for *_, paths in _planned(atlas) for path in paths]
 
 
@@ -96,6 +114,9 @@ def _choose_method(atlas: Atlas, info: FigureInfo, method: str | None) -> str | 
 
 def _lacking(atlas: Atlas, info: FigureInfo, method: str | None, methods: list[str]) -> str:
     """What is missing in an atlas, and which command adds it."""
+    if info.source == "comparison":
+        command = f"headatlas compare {shlex.quote(str(atlas.path))} OTHER"
+        return f"The figure {info.name!r} shows two maps. Draw it with: {command}"
     maps = f" of the maps by {method}" if method else ""
     if info.source == "test":
         evidence = only(atlas.evidence, test=info.made_by)

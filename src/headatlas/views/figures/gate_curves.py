@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 STAGES = {"base": "no penalty", "plus": "urged to open (+λ)", "minus": "urged to close (−λ)"}
 SEED_COLOURS = (*SERIES, VERMILION, QUIET)
-DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)))  # of the three stages
+DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)))  # of the stages
 DOTS: dict[str, Any] = {
     "marker": "o",
     "markersize": 3.5,
@@ -35,30 +35,31 @@ def draw_gate_curves(atlas: Atlas, method: str) -> Figure:
     courses = only(atlas.diagnostics, method=method)
     courses = courses[courses["step"].notna()].sort_values("step", kind="stable")
     tasks = list(by_task(courses))
-    figure = Figure(figsize=(11, 2.2 * len(tasks) + 0.4), layout="constrained")
-    panels = figure.subplots(len(tasks), 4, squeeze=False)
+    stages = {stage: title for stage, title in STAGES.items() if (courses["metric"] == f"{stage}_objective").any()}
+    figure = Figure(figsize=(2.75 * (len(stages) + 1), 2.2 * len(tasks) + 0.4), layout="constrained")
+    panels = figure.subplots(len(tasks), len(stages) + 1, squeeze=False)
     colours = {seed: SEED_COLOURS[i % len(SEED_COLOURS)] for i, seed in enumerate(sorted(courses["seed"].unique()))}
     for row, (task, task_courses) in zip(panels, tasks, strict=True):
-        for axes, (stage, title) in zip(row, STAGES.items(), strict=False):
+        for axes, (stage, title) in zip(row, stages.items(), strict=False):
             _lines(axes, task_courses, f"{stage}_objective", colours, linewidth=0.9)
             _lines(axes, task_courses, f"{stage}_choose_objective", colours, **DOTS)
             axes.set_title(title[0].upper() + title[1:])
         row[0].set_ylabel(f"{wrapped(task, 2.0, BASE)}\n\nObjective (nats)")
-        for stage, dash in zip(STAGES, DASHES, strict=True):
-            _lines(row[3], task_courses, f"{stage}_open", colours, linewidth=0.9, linestyle=dash)
-        row[3].set_title("Open gates")
-        row[3].set_ylim(bottom=0)
-        row[3].yaxis.set_major_locator(MaxNLocator(integer=True))
+        for stage, dash in zip(stages, DASHES, strict=False):
+            _lines(row[-1], task_courses, f"{stage}_open", colours, linewidth=0.9, linestyle=dash)
+        row[-1].set_title("Open gates")
+        row[-1].set_ylim(bottom=0)
+        row[-1].yaxis.set_major_locator(MaxNLocator(integer=True))
         for axes in row:
             axes.set_xlabel("Step")
             axes.spines[["top", "right"]].set_visible(False)
     lines = [Line2D([], [], color=colour, label=f"seed {seed}") for seed, colour in colours.items()]
     lines += [Line2D([], [], color="black", label="fit"), Line2D([], [], color="black", label="choose", **DOTS)]
     lines += [
-        Line2D([], [], color="black", linestyle=dash, label=f"open gates, {label}")
-        for dash, label in zip(DASHES, ("no penalty", "+λ", "−λ"), strict=True)
+        Line2D([], [], color="black", linestyle=dash, label=f"open gates, {stages[stage]}")
+        for dash, stage in zip(DASHES, stages, strict=False)
     ]
-    figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), frameon=False, fontsize=8)
+    figure.legend(handles=lines, loc="outside lower center", ncols=min(6, len(lines)), frameon=False, fontsize=8)
     return figure
 
 

@@ -9,12 +9,9 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
-from headatlas.atlas.records import COMPETENT
 from headatlas.views.colours import UNMEASURED
-from headatlas.views.figures.panels import entitle
-from headatlas.views.figures.style import SMALL
+from headatlas.views.figures.panels import entitle, hatch
 from headatlas.views.quantities import measure_of, task_notes
 from headatlas.views.scale import map_scale, scale_ticks, tick_step
 from headatlas.wording import decimal
@@ -27,7 +24,8 @@ if TYPE_CHECKING:
 def draw_importance(atlas: Atlas, method: str | None = None) -> Figure:
     """One panel per task, four in a row: the size of every head's value, layer 0 on top, one colour scale for all.
 
-    Tasks that the intact model cannot do are hatched; where they were not mapped there is nothing under the hatching.
+    Tasks that the intact model cannot do, or whose map failed its method's own check, are hatched; where they were not
+    mapped there is nothing under the hatching.
     """
     method = atlas.choose_method(method)
     mapped = set(atlas.tasks_of(method))
@@ -51,9 +49,9 @@ def draw_importance(atlas: Atlas, method: str | None = None) -> Figure:
     notes = task_notes(atlas, method)
     for panel, task in zip(panels, grids, strict=True):
         entitle(panel, task, notes.get(task, ""), width)
-    for panel, verdict in zip(panels, atlas.verdicts.values(), strict=True):
-        if verdict != COMPETENT:
-            _hatch(panel, verdict)
+    for panel, task in zip(panels, grids, strict=True):
+        if why := atlas.why_not_read(task, method):
+            hatch(panel, why)
     bar = figure.colorbar(images[-1], ax=panels, fraction=0.03 if columns > 1 else 0.06, aspect=30, pad=0.025)
     ticks = scale_ticks(scale.top)
     digits = 1 if measure.zero_to_one else 4
@@ -73,15 +71,3 @@ def _panel(axes: Axes, grid: Array, top: float) -> Any:
     axes.set_xticks(range(0, heads, tick_step(heads)))
     axes.set_yticks(range(0, layers, tick_step(layers)))
     return image
-
-
-def _hatch(axes: Axes, verdict: str) -> None:
-    left, right = axes.get_xlim()
-    bottom, top = axes.get_ylim()
-    axes.add_patch(
-        Rectangle(
-            (left, bottom), right - left, top - bottom, fill=False, hatch="///", edgecolor="#ffffffb0", linewidth=0
-        )
-    )
-    note = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": "none", "alpha": 0.9}
-    axes.text(0.5, 0.5, verdict, transform=axes.transAxes, ha="center", va="center", fontsize=SMALL, bbox=note)

@@ -12,7 +12,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from headatlas.views.colours import LINE, QUIET, RANDOM
@@ -42,6 +42,21 @@ def entitle(axes: Axes, name: str, note: str = "", inches: float = 2.1) -> None:
             note, (0.5, 1), (0, 3), "axes fraction", "offset points", ha="center", va="bottom", fontsize=SMALL,
             color=QUIET,
         )  # fmt: skip
+
+
+def hatch(axes: Axes, why: str) -> None:
+    """Cover a panel that is not to be read, and say why."""
+    left, right = axes.get_xlim()
+    bottom, top = axes.get_ylim()
+    axes.add_patch(
+        Rectangle(
+            (left, bottom), right - left, top - bottom, fill=False, hatch="///", edgecolor="#ffffffb0", linewidth=0
+        )
+    )
+    note = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": "none", "alpha": 0.9}
+    axes.text(
+        0.5, 0.5, wrapped(why, 1.6), transform=axes.transAxes, ha="center", va="center", fontsize=SMALL, bbox=note
+    )
 
 
 def label(figure: Figure, x: str, y: str) -> None:

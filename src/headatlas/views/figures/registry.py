@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from headatlas.atlas.declarations import TestInfo
 
 HERE = "headatlas.views.figures"
+COMPARISON = "compare"
 
 
 @dataclass(frozen=True)
@@ -28,15 +29,16 @@ class FigureInfo:
 
     `source` says what it is drawn from. From "maps" and from a "method" that declares it: `drawn_by(atlas, method)`.
     From a "test" that declares it: `drawn_by(outcome)`. From the "competence" of the intact model: `drawn_by(atlas)`.
-    `metric` is one that evidence or diagnostics must have, and `differences` says that it must be a comparison of
-    controls; `measures` are those that the maps of a method must have. `made_by` is the method or test that a message
-    names where an atlas has nothing to draw.
+    From a "comparison" of two maps, which is no part of an atlas: `drawn_by(comparison)`. `metric` is one that evidence
+    or diagnostics must have, and `differences` says that it must be a comparison of controls; `measures` are those that
+    the maps of a method must have. `made_by` is the method or test that a message names where an atlas has nothing to
+    draw.
     """
 
     name: str
     summary: str  # one line for help texts
     drawn_by: str | Callable[..., Figure]  # "module:function" is imported when it is first drawn
-    source: Literal["maps", "method", "test", "competence"]
+    source: Literal["maps", "method", "test", "competence", "comparison"]
     metric: str | None = None
     differences: bool = False
     measures: tuple[str, ...] = ()
@@ -57,6 +59,8 @@ class FigureInfo:
         """The methods of an atlas that it has data for."""
         if self.source == "maps":
             return atlas.methods
+        if self.source == "comparison":
+            return []
         if self.source == "method":
             declared = [
                 info.name
@@ -136,6 +140,10 @@ FIGURES: dict[str, FigureInfo] = {
         FigureInfo(
             "order", "what a task loses as heads go, role by role", f"{HERE}.order:draw_order", "test",
             metric="logprob", made_by="order",
+        ),
+        FigureInfo(
+            COMPARISON, "two maps side by side; drawn by headatlas compare", f"{HERE}.compare:draw_comparison",
+            "comparison",
         ),
     )
 }  # fmt: skip

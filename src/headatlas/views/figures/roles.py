@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from headatlas.methods.gate.roles import OPEN, ROLES, always, at_least_once
 from headatlas.views.colours import LINE, QUIET, ROLE_LIGHTS, SKY, UNMEASURED
 from headatlas.views.colours import ROLES as ROLE_COLOURS
+from headatlas.views.figures.panels import hatch
 from headatlas.views.figures.style import BASE, SMALL, wrapped
 from headatlas.views.scale import tick_step
 from headatlas.wording import count
@@ -42,7 +43,10 @@ def role_stacks(atlas: Atlas, method: str) -> dict[str, dict[str, Array]]:
 
 
 def draw_roles(atlas: Atlas, method: str) -> Figure:
-    """Rows: tasks. Columns: Always (minimum over seeds) and Any (maximum over seeds), in colour as the key explains."""
+    """Rows: tasks. Columns: Always (minimum over seeds) and Any (maximum over seeds), in colour as the key explains.
+
+    Tasks whose masks do not hold when binarised are hatched.
+    """
     tasks = role_stacks(atlas, method)
     width, height = _panel_size(atlas.shape)
     figure = Figure(figsize=(2 * (width + 0.6) + 2.3, len(tasks) * (height + 0.75)), layout="constrained")
@@ -54,6 +58,8 @@ def draw_roles(atlas: Atlas, method: str) -> Figure:
             axes.imshow(colours, aspect="auto", interpolation="nearest")
             _label(axes, atlas.shape)
             axes.set_title(f"{wrapped(task, width - 0.4, lines=1)} ({name})")
+            if why := atlas.why_not_read(task, method):
+                hatch(axes, why)
         note = count(len(roles["facilitation"]), "seed")
         axes.annotate(note, (1, 0), (0, -24), "axes fraction", "offset points", ha="right", fontsize=SMALL, color=QUIET)
     _key(figure.add_subplot(grid[0, 2]))
@@ -110,6 +116,8 @@ def draw_role_maps(atlas: Atlas, method: str) -> Figure:
             )
             _label(axes, atlas.shape)
             axes.set_title(f"{wrapped(task, width)}\n{role}")
+            if why := atlas.why_not_read(task, method):
+                hatch(axes, why)
     for column, role in enumerate(PANELS):
         bar = figure.colorbar(images[role], ax=panels[:, column], fraction=0.05, aspect=30, pad=0.03)
         bar.outline.set_linewidth(0.6)

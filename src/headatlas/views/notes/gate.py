@@ -1,4 +1,4 @@
-"""How far the seeds of gates agree on the heads that a task needs."""
+"""How far the fits of gates agree on the heads that a task needs, and where their masks are not to be read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ def circuits_note(atlas: Atlas) -> Note | None:
     for task, rows in by_task(only(atlas.diagnostics, method="gate")):
         values = {str(metric): entries["value"].tolist() for metric, entries in rows.groupby("metric")}
         if "circuit_size" in values:
-            sentences.append(_sentence(task, values))
+            doubt = atlas.run.doubts.get("gate", {}).get(task)
+            sentences.append(_doubted(task, doubt, values) if doubt else _sentence(task, values))
+            sentences += _stability(task, values, atlas.shape[0] * atlas.shape[1])
     return Note("Circuits that gates found", sentences=tuple(sentences)) if sentences else None
 
 
@@ -39,3 +41,20 @@ def _sentence(task: str, values: Mapping[str, Sequence[float]]) -> str:
     alone = "is sufficient by itself" if sufficient == 1 else "are sufficient by themselves"
     alone = f"{sufficient} of {len(sizes)} {alone}" + (f", {apart}" if sufficient > 1 else "")
     return f"{sentence}. {alone}."
+
+
+def _doubted(task: str, doubt: str, values: Mapping[str, Sequence[float]]) -> str:
+    costs = [*values.get("plus_binary_cost", ()), *values.get("minus_binary_cost", ())]
+    most = f" (binarising costs up to {decimal(max(costs))} nats)" if costs else ""
+    return f"{task}: {doubt}{most}; its roles are not to be read."
+
+
+def _stability(task: str, values: Mapping[str, Sequence[float]], heads: int) -> list[str]:
+    """How many heads change their role, where that was measured."""
+    ways = {
+        "role_changes_seeds": "from one seed to another on average",
+        "role_changes_start": "from another start",
+        "role_changes_steps": "with twice the steps",
+    }
+    changes = [f"{decimal(values[metric][0], 0)} {way}" for metric, way in ways.items() if metric in values]
+    return [f"{task}, heads of {heads} that change their role: {', '.join(changes)}."] if changes else []

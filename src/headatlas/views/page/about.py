@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headatlas.atlas.records import COMPETENT
+from headatlas.views.known_heads import known_heads_line
 from headatlas.views.page.encoding import packed_halves, plain
+from headatlas.views.pending import pending_words
 from headatlas.views.quantities import measure_of, quantity_words, task_notes
 from headatlas.views.scale import tick_step
-from headatlas.wording import count, decimal, duration, percent, significant
+from headatlas.wording import count, decimal, elapsed, listed, percent, significant
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
@@ -62,6 +64,8 @@ def describe_method(atlas: Atlas, info: MethodInfo) -> dict[str, Any]:
             for name in names
         ],
         "notes": notes,
+        "known_heads": known_heads_line(info.name),
+        "doubts": {task: why for task in atlas.tasks_of(info.name) if (why := atlas.why_not_read(task, info.name))},
     }
 
 
@@ -94,16 +98,14 @@ def _common_words(sentences: Sequence[str]) -> str:
 
 def describe_headline(atlas: Atlas, tests: Sequence[str]) -> dict[str, str]:
     run = atlas.run
-    tested = f"tested by {_listed(tests)}" if tests else "not yet tested by intervention"
+    tested = f"tested by {listed(tests)}" if tests else "not yet tested by intervention"
     when = (run.finished or run.started)[:10]
-    small = [f"{run.settings.preset} preset", when, duration(run.seconds)]
+    small = [f"{run.settings.preset} preset", when, elapsed(run.seconds)]
     tasks = count(len(describe_tasks(atlas)), "task")
-    mapped = (
-        f"{len(atlas.tasks)} of {tasks} of the suite {run.suite.name} mapped by {_listed(atlas.methods)}; {tested}."
-    )
+    mapped = f"{len(atlas.tasks)} of {tasks} of the suite {run.suite.name} mapped by {listed(atlas.methods)}; {tested}."
     return {
         "sentence": mapped if atlas.methods else f"{tasks} of the suite {run.suite.name}; no maps yet.",
-        "pending": run.still_to_come,
+        "pending": pending_words(run),
         "small": " · ".join(text for text in small if text),
     }
 
@@ -161,7 +163,7 @@ def describe_run(atlas: Atlas) -> list[tuple[str, str]]:
         ("measured", "; ".join(measured)),
         ("settings", _text(settings)),
         ("versions", _text(run.versions)),
-        ("time", ", ".join(text for text in (run.started, duration(run.seconds)) if text)),
+        ("time", ", ".join(text for text in (run.started, elapsed(run.seconds)) if text)),
         ("cells", _text(run.cells.model_dump()) if run.cells else ""),
     ]
     return [(name, text) for name, text in facts if text]
@@ -172,7 +174,7 @@ def _measured(by_task: Mapping[str, Quantity]) -> str:
     tasks: dict[str, list[str]] = {}
     for task, quantity in by_task.items():
         tasks.setdefault(quantity_words(quantity), []).append(task)
-    return " and ".join(f"{words} ({_listed(named)})" if len(tasks) > 1 else words for words, named in tasks.items())
+    return " and ".join(f"{words} ({listed(named)})" if len(tasks) > 1 else words for words, named in tasks.items())
 
 
 def _text(settings: dict[str, Any]) -> str:
@@ -180,7 +182,3 @@ def _text(settings: dict[str, Any]) -> str:
         f"{name} {json.dumps(value) if isinstance(value, dict | list | bool) or value is None else value}"
         for name, value in settings.items()
     )
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)

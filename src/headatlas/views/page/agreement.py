@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from headatlas.patterns.agreement import agreement
+from headatlas.patterns.found_again import found_again
+from headatlas.views.found_again import found_again_sentence
 from headatlas.views.page.encoding import number, numbers, plain
 from headatlas.wording import count, decimal, p_value, percent, significant
 
@@ -89,6 +91,11 @@ def _table(title: str, note: str, cells: dict[tuple[str, str], dict[str, Any]]) 
         "columns": columns,
         "cells": [[cells.get((row, column)) for column in columns] for row in rows],
     }
+
+
+def describe_found_again(atlas: Atlas) -> list[tuple[str, str, str]]:
+    """Method, task and one sentence about how many of the first heads would be found again."""
+    return [(found.method, found.task, found_again_sentence(found)) for found in found_again(atlas)]
 
 
 def describe_reported(atlas: Atlas) -> dict[str, Any]:

@@ -13,7 +13,9 @@ from headatlas.methods.gate.roles import OPEN
 from headatlas.stats import LEVEL
 from headatlas.views.colours import ROLES, VIRIDIS
 from headatlas.views.page import about
-from headatlas.views.page.agreement import describe_agreement, describe_nulls, describe_reported
+from headatlas.views.page.agreement import describe_agreement, describe_found_again, describe_nulls, describe_reported
+from headatlas.views.page.compare import describe_comparison
+from headatlas.views.page.consensus import describe_consensus
 from headatlas.views.page.encoding import plain
 from headatlas.views.page.evidence import describe_evidence
 from headatlas.views.page.functions import describe_functions, describe_marks
@@ -22,12 +24,16 @@ from headatlas.views.page.maps import SeedMaps, describe_maps, describe_ranks, d
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
     from headatlas.patterns import Finding
+    from headatlas.patterns.compare import Comparison
 
 NEITHER = "#111316"  # a head that has neither role, on the maps of the page
 
 
 def describe_page(
-    atlases: Sequence[Atlas], findings: Sequence[Sequence[Finding]] = (), downloads: Sequence[Sequence[str]] = ()
+    atlases: Sequence[Atlas],
+    findings: Sequence[Sequence[Finding]] = (),
+    downloads: Sequence[Sequence[str]] = (),
+    comparison: Comparison | None = None,
 ) -> dict[str, Any]:
     """One or two atlases as JSON-ready data. Colour scales are common to both."""
     seed_maps = [read_seed_maps(atlas) for atlas in atlases]
@@ -42,6 +48,7 @@ def describe_page(
         "functions": marks,
         "role_colours": [("neither", NEITHER), *((role, ROLES[role]) for role in (*about.ROLE_PAIR, "both"))],
         **describe_scales(seed_maps),
+        "comparison": describe_comparison(comparison) if comparison is not None else None,
         "atlases": [
             describe(
                 atlas,
@@ -77,11 +84,13 @@ def describe(
         "ranks": list(describe_ranks(atlas, seed_maps)),
         "descriptions": about.describe_descriptions(atlas),
         "nulls": describe_nulls(atlas),
-        "findings": [_finding(finding) for finding in findings],
+        "findings": [] if atlas.run.pending else [_finding(finding) for finding in findings],
         "evidence": evidence,
         "competence": about.describe_competence(atlas),
         "audit": about.describe_audit(atlas),
         "agreement": describe_agreement(atlas),
+        "found_again": describe_found_again(atlas),
+        "consensus": describe_consensus(atlas),
         "reported": describe_reported(atlas),
         "run": about.describe_run(atlas),
         "files": list(files),

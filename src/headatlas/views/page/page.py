@@ -19,25 +19,30 @@ from headatlas.views.page.data import describe_page
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
     from headatlas.patterns import Finding
+    from headatlas.patterns.compare import Comparison
 
 # In the order in which they build on each other; together they are one script.
 SCRIPTS = (
     "dom", "data", "colour", "state", "grid", "panel", "maps", "pointer", "charts", "functions", "focus", "card",
-    "overlap", "evidence", "quality", "findings", "run", "download", "keys", "live", "main",
+    "overlap", "compare", "evidence", "quality", "findings", "run", "download", "keys", "live", "main",
 )  # fmt: skip
 STYLES = ("page", "maps", "functions", "parts")
 MOST = 2
 
 
 def write_page(
-    atlases: Sequence[Atlas], path: str | Path | None = None, findings: Sequence[Sequence[Finding]] = ()
+    atlases: Sequence[Atlas],
+    path: str | Path | None = None,
+    findings: Sequence[Sequence[Finding]] = (),
+    comparison: Comparison | None = None,
 ) -> Path:
     """Write the page of one atlas, or of two side by side; by default `report.html` in the folder of the first.
 
-    `findings` holds one list for each atlas, such as `patterns.find_patterns(atlas)`; none are shown without it.
+    `findings` holds one list for each atlas, such as `patterns.find_patterns(atlas)`; none are shown without it, and no
+    section about how alike two maps are without a `comparison`. An atlas that still grows shows no findings.
     """
     target = Path(path) if path is not None else atlases[0].path / "report.html"
-    write_bytes(target, render(atlases, findings).encode())
+    write_bytes(target, render(atlases, findings, comparison=comparison).encode())
     return target
 
 
@@ -45,6 +50,7 @@ def render(
     atlases: Sequence[Atlas],
     findings: Sequence[Sequence[Finding]] = (),
     downloads: Sequence[Sequence[str]] = (),
+    comparison: Comparison | None = None,
     live: str = "",
 ) -> str:
     """The page as text. `downloads` names the files of each atlas that a server offers beside it, and `live` the state
@@ -57,7 +63,7 @@ def render(
         "title": html.escape(f"{names} · headatlas"),
         "style": style(),
         "script": script(),
-        "data": as_json({"live": live, **describe_page(atlases, findings, downloads)}),
+        "data": as_json({"live": live, **describe_page(atlases, findings, downloads, comparison)}),
     }
     return _filled("page.html", parts)
 

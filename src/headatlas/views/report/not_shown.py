@@ -9,8 +9,11 @@ import pandas as pd
 
 from headatlas.atlas.records import COMPETENT
 from headatlas.patterns.functions import function_counts, head_functions, specific_method
+from headatlas.stats import FEWEST_GROUPS, too_few_groups
+from headatlas.views.notes.repair import backups_not_asked
 from headatlas.views.report.markdown import bullets, plain
 from headatlas.views.report.patterns import unsupported_lines
+from headatlas.views.rounding import rounding_warning
 from headatlas.wording import count
 
 if TYPE_CHECKING:
@@ -21,7 +24,12 @@ FEW_GROUPS = 30
 
 
 def not_shown_chapter(atlas: Atlas, method: str, findings: Sequence[Finding]) -> list[str]:
-    limits = [*_without_heads(atlas), *_unable(atlas), *_unmeasured(atlas), *_few_groups(atlas, method), *_audit(atlas)]
+    limits = [
+        *_without_heads(atlas), *_unable(atlas), *_doubted(atlas), *_unmeasured(atlas), *_few_groups(atlas, method),
+        *backups_not_asked(atlas), *_audit(atlas),
+    ]  # fmt: skip
+    if warning := rounding_warning(atlas):
+        limits.append(warning)
     if atlas.evidence.empty:
         limits.append("No intervention has tested these maps yet: `headatlas verify` does.")
     lines = [bullets(limits), *unsupported_lines(findings)]
@@ -48,6 +56,15 @@ def _unable(atlas: Atlas) -> list[str]:
     return [f"Nothing can be said about {', '.join(unable)}: the intact model is not shown to do it."] if unable else []
 
 
+def _doubted(atlas: Atlas) -> list[str]:
+    """Maps that failed the check of their own method."""
+    return [
+        f"The map of {plain(task)} by {plain(method)} is not to be read: {why}."
+        for method, by_task in atlas.run.doubts.items()
+        for task, why in by_task.items()
+    ]
+
+
 def _unmeasured(atlas: Atlas) -> list[str]:
     """One sentence for every method that did not measure all heads."""
     every = atlas.shape[0] * atlas.shape[1]
@@ -71,6 +88,12 @@ def _few_groups(atlas: Atlas, method: str) -> list[str]:
     groups = groups.groupby("task", sort=False)["groups"].min()
     if not len(groups) or groups.min() >= FEW_GROUPS:
         return []
+    without = [plain(task) for task, number in groups.items() if too_few_groups(number)]
+    if without:
+        return [
+            f"{plain(method)} gives neither intervals nor p for {', '.join(without)}: fewer than {FEWEST_GROUPS} "
+            "groups of examples."
+        ]
     return [
         f"The errors of {plain(method)} rest on few groups of examples: {groups.min()} for {plain(groups.idxmin())}. "
         "Effects that are not distinguishable from zero may still be there."

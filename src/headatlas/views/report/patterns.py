@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from headatlas.patterns.agreement import TOP, agreement, stability
+from headatlas.patterns.found_again import found_again
 from headatlas.stats import LEVEL
+from headatlas.views.found_again import found_again_sentence
 from headatlas.views.report.markdown import bullets, plain, table
 from headatlas.wording import decimal, p_value, percent, signed
 
@@ -67,6 +69,14 @@ def agreement_lines(atlas: Atlas) -> list[str]:
     headings = ("method", "other", "task", "heads", "rank correlation", "same strongest (heads)",
                 "by chance (heads)", "p of overlap")  # fmt: skip
     return ["### Agreement between methods", table(headings, rows)]
+
+
+def found_again_lines(atlas: Atlas) -> list[str]:
+    """One sentence per map: how many of its first heads would be found again."""
+    lines = [
+        f"{plain(found.method)}, {plain(found.task)}: {found_again_sentence(found)}" for found in found_again(atlas)
+    ]
+    return ["### Would the first heads be found again?", bullets(lines)] if lines else []
 
 
 def stability_lines(atlas: Atlas) -> list[str]:

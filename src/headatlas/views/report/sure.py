@@ -8,10 +8,12 @@ import pandas as pd
 
 from headatlas.errors import HeadAtlasError
 from headatlas.patterns import consensus_tasks, find_consensus
+from headatlas.patterns.consensus import Witness
 from headatlas.stats import LEVEL
+from headatlas.views.known_heads import known_heads_line
 from headatlas.views.report.markdown import bullets, plain, table
 from headatlas.views.report.methods import diagnostics_lines, notes_lines
-from headatlas.views.report.patterns import agreement_lines, stability_lines
+from headatlas.views.report.patterns import agreement_lines, found_again_lines, stability_lines
 from headatlas.wording import decimal, head_list
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ def sure_chapter(atlas: Atlas, method: str) -> list[str]:
         *_consensus(atlas),
         *notes_lines(atlas),
         *agreement_lines(atlas),
+        *found_again_lines(atlas),
         *stability_lines(atlas),
         *diagnostics_lines(atlas),
     ]
@@ -58,12 +61,17 @@ def _consensus(atlas: Atlas) -> list[str]:
          decimal(one.by_chance, 1), head_list(one.heads))
         for one in found
     ]  # fmt: skip
-    rules = {w.info.name: f"{plain(w.info.name)} ({plain(w.evidence)}): {plain(w.criterion)}." for one in found
-             for w in one.witnesses}  # fmt: skip
+    rules = {w.info.name: _rule(w) for one in found for w in one.witnesses}
     headings = ("task", "heads supported by each method", "by at least two (heads)", "by chance (heads)", "which")
     return [
         "### Heads that at least two independent causal methods support",
-        "Each method by its own rule:",
+        "Each method by its own rule, and how it did where the truth is known:",
         bullets(rules.values()),
         table(headings, rows),
     ]
+
+
+def _rule(witness: Witness) -> str:
+    """When a method supports a head, and how it did where the truth is known."""
+    info = witness.info
+    return f"{plain(info.name)} ({plain(witness.evidence)}): {plain(witness.criterion)}. {known_heads_line(info.name)}"

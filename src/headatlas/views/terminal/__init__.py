@@ -1,5 +1,6 @@
 """Maps and tables for a terminal."""
 
+from headatlas.views.terminal.compare import comparison_table
 from headatlas.views.terminal.competence import competence_table
 from headatlas.views.terminal.consensus import consensus_table
 from headatlas.views.terminal.console import plain_console
@@ -10,6 +11,7 @@ from headatlas.views.terminal.notes import note_tables
 from headatlas.views.terminal.selftest import selftest_tables
 
 __all__ = [
+    "comparison_table",
     "competence_table",
     "consensus_table",
     "evidence_tables",

@@ -6,6 +6,7 @@ from rich.console import Group
 from rich.text import Text
 
 from headatlas.patterns import Consensus
+from headatlas.views.known_heads import known_heads_line
 from headatlas.views.terminal.console import plain_table
 from headatlas.wording import count, decimal, head_name, signed
 
@@ -14,7 +15,8 @@ SUPPORTS = "*"
 
 
 def consensus_table(consensus: Consensus, k: int, heads: int) -> Group:
-    """The first k heads, with the value of every method and a mark where it supports the head; then its rule.
+    """The first k heads, with the value of every method and a mark where it supports the head; then its rule, and how
+    it did where the truth is known.
 
     `heads` is the number of heads of the model.
     """
@@ -44,4 +46,7 @@ def consensus_table(consensus: Consensus, k: int, heads: int) -> Group:
         )
         for witness in witnesses
     ]
-    return Group(title, *([table] if agreed else []), Text(summary), *rules, Text(""))
+    records = [
+        Text(f"{witness.info.name}: {known_heads_line(witness.info.name)}", style="dim") for witness in witnesses
+    ]
+    return Group(title, *([table] if agreed else []), Text(summary), *rules, *records, Text(""))

@@ -48,4 +48,6 @@ def top_table(atlas: Atlas, task: str | None, k: int, method: str | None) -> Gro
         if has_range:
             cells.append(interval(row.least, row.most, DIGITS, sign=not measure.zero_to_one))
         table.add_row(*cells)
-    return Group(title, table)  # a title of the table itself would be wrapped to its width
+    why = atlas.why_not_read(task, method)
+    warning = [Text(f"This map is not to be read: {why}.", style="yellow")] if why else []
+    return Group(title, *warning, table)  # a title of the table itself would be wrapped to its width

@@ -6,19 +6,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from headatlas.views.terminal.console import plain_table
 from headatlas.wording import MISSING, decimal
 
 if TYPE_CHECKING:
-    from headatlas.planted.record import Score, SelfTest
+    from headatlas.planted.record import BarOutcome, Score, SelfTest
 
 COLUMNS = ("model", "task", "heads", "AUROC", "AP", "recall", "wrong\nsigns", "wrong\nroles",
            "false", "flag")  # fmt: skip
 CAPTION = (
-    "heads: those that matter, of all. AP: average precision. false: heads that do not matter and are said to. "
-    "flag: the method's own check finds a wrong sign."
+    "heads: those that the method looks for, of all. AP: average precision. recall: of as many first heads. false: "
+    "heads that do not matter and are said to. flag: the method's own check finds a wrong sign."
 )
 VERDICTS = {True: ("met", "green"), False: ("missed", "red"), None: ("not tried", "yellow")}
 
@@ -39,11 +40,17 @@ def selftest_tables(test: SelfTest) -> Iterator[RenderableType]:
             f"{null.method} discovers nothing in {clean} of {null.draws} draws of a model where no head matters."
         )
     yield Text("\nBars", style="italic")
-    for bar in test.bars:
+    yield _bars(test.bars)
+
+
+def _bars(bars: tuple[BarOutcome, ...]) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column()
+    for bar in bars:
         verdict, colour = VERDICTS[bar.met]
-        yield Text.assemble((f"{verdict:>9}", colour), f"  {bar.says}")
-        for what in bar.missed_by:
-            yield Text(f"{'':9}    {what}")
+        grid.add_row(Text(verdict, colour), Text("\n  ".join((bar.says, *bar.missed_by))))
+    return grid
 
 
 def _cells(score: Score) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headatlas.atlas.records import COMPETENT
 from headatlas.patterns.functions import head_functions
 from headatlas.views.quantities import measure_of
-from headatlas.wording import count, duration, head_name, p_value, percent, significant
+from headatlas.wording import count, elapsed, head_name, p_value, percent, significant
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
@@ -73,5 +73,5 @@ def _description(atlas: Atlas, method: str) -> str:
 
 
 def _line(atlas: Atlas, title: str, seconds: float, sentence: str) -> str:
-    return " ".join(part for part in (f"{title}, {duration(seconds)}.", sentence[:1].upper() + sentence[1:],
+    return " ".join(part for part in (f"{title}, {elapsed(seconds)}.", sentence[:1].upper() + sentence[1:],
                                       atlas.run.still_to_come) if part)  # fmt: skip

@@ -53,7 +53,7 @@ def _auroc(method: str) -> Callable[[SelfTest], Iterator[tuple[str, bool]]]:
 
 def _flags(test: SelfTest) -> Iterator[tuple[str, bool]]:
     for score in test.scores:
-        if score.method in EXEMPT_WHERE_SATURATED and score.model in _saturated(test) and score.sign_errors:
+        if score.method in EXEMPT_WHERE_SATURATED and score.model in _saturated(test):
             yield f"{_where(score)} is not flagged", score.flagged is True
 
 
@@ -64,11 +64,12 @@ def is_group_method(name: str) -> bool:
 
 
 def _backup(test: SelfTest) -> Iterator[tuple[str, bool]]:
-    """One outcome for all methods: a single one that names all backup heads is enough."""
+    """One outcome for all methods: a single one that names all backup heads, and no head falsely, is enough."""
     tried = [score for score in test.scores if score.backups and is_group_method(score.method)]
     if tried:
-        solved = any(score.backups_named == score.backups for score in tried)
-        yield ", ".join(f"{_where(s)} names {s.backups_named} of {s.backups}" for s in tried), solved
+        solved = any(score.backups_named == score.backups and not score.false_discoveries for score in tried)
+        named = (f"{_where(s)} names {s.backups_named} of {s.backups}, {s.false_discoveries} falsely" for s in tried)
+        yield ", ".join(named), solved
 
 
 def _null(test: SelfTest) -> Iterator[tuple[str, bool]]:
@@ -88,7 +89,7 @@ BARS = (
         )
         for method, least in LEAST_AUROC.items()
     ),
-    Bar("saturation", "attribution with a wrong sign is flagged by its own check of signs", _flags),
-    Bar("backup", "at least one method that changes several heads at once names the backup head", _backup),
+    Bar("saturation", "attribution is flagged by its own check of signs where attention is saturated", _flags),
+    Bar("backup", "a method that changes several heads at once names the backup head, and no other", _backup),
     Bar("null", f"no discovery in at least {LEAST_CLEAN:.0%} of the draws of a model where no head matters", _null),
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from headatlas.atlas.atlas import Atlas
+from headatlas.atlas.records import COMPETENT
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.methods import METHODS
 from headatlas.methods.base import Method
@@ -26,6 +28,7 @@ from headatlas.workflows.selftest.score import score_map
 
 NULL = "null"  # the planted model that is drawn again and again
 DRAWS = 100
+PAIR = ("keep", "forget")  # settings of a method that maps one task against another
 
 
 def selftest(
@@ -40,9 +43,10 @@ def selftest(
     `draws` draws of the model where no head matters say how often a method that prints p discovers one there; this is
     left out unless that model is among `models`.
     """
-    reporter, began = reporter or Reporter(), time.monotonic()
-    chosen = [PLANTED[name] for name in (models if models is not None else PLANTED)]
-    names = _checked(methods) if methods is not None else testable_methods()
+    reporter = reporter or Reporter()
+    began, worked = time.monotonic(), time.process_time()
+    chosen = [PLANTED[name] for name in dict.fromkeys(models or PLANTED)]
+    names = _checked(methods, chosen) if methods else testable_methods()
     truths: list[ModelTruth] = []
     scores: list[Score] = []
     for planted in chosen:
@@ -50,59 +54,85 @@ def selftest(
         shown = {task: round(value, 4) for task, value in truth.margins.items()}
         truths.append(ModelTruth(name=planted.name, shows=planted.shows, saturated=planted.saturated, margins=shown))
         with tempfile.TemporaryDirectory() as folder, reporter.spinner(f"Mapping the planted model {planted.name}"):
-            atlas = _map(planted, names, Path(folder) / "atlas")
-            if atlas is None:
-                continue
             scores += [
                 score_map(atlas, method, task, planted.name, truth)
+                for atlas in _maps(planted, names, Path(folder))
                 for method in atlas.methods
                 for task in atlas.tasks_of(method)
             ]
     test = SelfTest(
         version=version("headatlas"),
         seconds=0.0,
+        processor_seconds=0.0,
         models=tuple(truths),
         scores=tuple(scores),
         null=tuple(_null(chosen, scores, draws, reporter)),
     )
     bars = tuple(bar.judge(test) for bar in BARS)
-    return test.model_copy(update={"bars": bars, "seconds": round(time.monotonic() - began, 1)})
+    seconds, processor = time.monotonic() - began, time.process_time() - worked
+    return test.model_copy(
+        update={"bars": bars, "seconds": round(seconds, 1), "processor_seconds": round(processor, 1)}
+    )
 
 
 def testable_methods() -> list[str]:
-    """The methods that make maps of heads and can do so without being told more."""
+    """The methods that make maps of heads and need no settings other than the tasks of a planted model."""
     return [name for name, method in METHODS.items() if method.info.kind != "description" and _is_ready(method)]
 
 
 def _is_ready(method: type[Method]) -> bool:
+    settings = _settings(method, ("one task", "another"))[0]
+    required = {f.name for f in fields(method) if f.default is MISSING and f.default_factory is MISSING}  # type: ignore
     try:
-        method()
-    except UsageError:  # it needs settings, such as the names of tasks
+        return required <= set(settings) and bool(method(**settings))
+    except UsageError:  # it needs other settings
         return False
-    return all(f.default is not MISSING or f.default_factory is not MISSING for f in fields(method))  # type: ignore
 
 
-def _checked(names: Sequence[str]) -> list[str]:
+def _checked(names: Sequence[str], chosen: Sequence[Planted]) -> list[str]:
+    most_tasks = max(len(planted.suite(0).tasks) for planted in chosen)
     for name in names:
-        METHODS[name]
+        info = METHODS[name].info
         if name not in testable_methods():
             raise UsageError(
                 f"The method {name!r} cannot be tested on planted models: it makes no maps, or needs settings. Choose "
                 f"from: {', '.join(testable_methods())}."
             )
-    return list(names)
+        if info.fewest_tasks > most_tasks:
+            raise UsageError(
+                f"The method {name!r} compares tasks, and no model that was asked for has {info.fewest_tasks}. Leave "
+                "out --model to test it on all planted models."
+            )
+    return list(dict.fromkeys(names))
 
 
-def _map(planted: Planted, names: Sequence[str], out: Path) -> Atlas | None:
-    """None where none of the methods can map so few tasks."""
-    suite = planted.suite(0)
-    usable = [name for name in names if METHODS[name].info.fewest_tasks <= len(suite.tasks)]
-    if not usable:
-        return None
-    atlas = map_heads(planted.build(0), suite, usable, out=out, report=False, reporter=Reporter(quiet=True))
-    if missing := set(suite.tasks) - set(atlas.tasks):
-        raise HeadAtlasError(f"The planted model {planted.name!r} cannot do its own task {min(missing)!r}.")
-    return atlas
+def _maps(planted: Planted, names: Sequence[str], folder: Path) -> Iterator[Atlas]:
+    """All tasks by the methods that can map so few: one atlas, and one more for every pair of tasks."""
+    model, suite = planted.build(0), planted.suite(0)
+    settings = {
+        name: _settings(METHODS[name], suite.tasks)
+        for name in names
+        if METHODS[name].info.fewest_tasks <= len(suite.tasks)
+    }
+    plans = [{name: choices[0] for name, choices in settings.items() if len(choices) == 1}]
+    plans += [{name: choice} for name, choices in settings.items() if len(choices) > 1 for choice in choices]
+    for number, plan in enumerate(plans):
+        if plan:
+            out = folder / str(number)
+            atlas = map_heads(
+                model, suite, list(plan), out=out, settings=plan, report=False, reporter=Reporter(quiet=True)
+            )
+            if unable := [task for task, verdict in atlas.verdicts.items() if verdict != COMPETENT]:
+                raise HeadAtlasError(f"The planted model {planted.name!r} cannot do its own task {unable[0]!r}.")
+            yield atlas
+
+
+def _settings(method: type[Method], tasks: Sequence[str]) -> list[dict[str, Any]]:
+    """The settings with which a method maps every task; several where it maps one task against another."""
+    known = {field.name for field in fields(method)}  # type: ignore[arg-type]
+    if known.issuperset(PAIR):
+        return [dict(zip(PAIR, pair, strict=True)) for pair in zip(tasks, (*tasks[1:], tasks[0]), strict=True)]
+    return [{"tasks": tuple(tasks)} if "tasks" in known else {}]
 
 
 def _null(chosen: Sequence[Planted], scores: Sequence[Score], draws: int, reporter: Reporter) -> list[NullDraws]:

@@ -19,19 +19,22 @@ SIGNS: dict[str, int] = {"helps": 1, "hurts": -1}
 
 def score_map(atlas: Atlas, method: str, task: str, model: str, truth: Truth) -> Score:
     """The map of one task by one method (the mean of its seeds), compared with the truth."""
-    info, roles = atlas.info(method), truth.roles(task)
-    heads = [head for head in roles if roles[head] != "backup" or _wanted(info) == {"backup"}]
+    info = atlas.info(method)
+    roles, wanted = _asked(atlas, info, task, truth)
+    heads = [head for head in roles if roles[head] != "backup" or wanted == {"backup"}]
     values, q = _columns(atlas, method, task)
     called = _called(atlas, info, task, values, q)
     expected = {head: role if role in _sayable(info) else "none" for head, role in roles.items()}
-    positive = np.array([roles[head] in _wanted(info) for head in heads])
+    positive = np.array([roles[head] in wanted for head in heads])
     size = np.array([_size(info, values.get(head, np.nan)) for head in heads])
     return Score(
         method=method,
         model=model,
         task=task,
+        looks_for=tuple(sorted(wanted)),
         heads=len(heads),
         positives=int(positive.sum()),
+        irrelevant=sum(roles[head] == "none" for head in heads),
         **_ranking(positive, size),
         has_q=bool(q),
         sign_errors=_sign_errors(info, roles, values, called),
@@ -46,22 +49,31 @@ def score_map(atlas: Atlas, method: str, task: str, model: str, truth: Truth) ->
     )
 
 
-def _wanted(info: MethodInfo) -> set[str]:
-    """The roles of heads that the primary measure should make large."""
-    role = info.measure(info.primary).role
-    return {"helps", "hurts"} if role is None else {role}
+def _asked(atlas: Atlas, info: MethodInfo, task: str, truth: Truth) -> tuple[dict[Head, str], set[str]]:
+    """The truth about every head, and the roles of the heads that the primary measure should put first.
+
+    A map that keeps one task and forgets another should put those first that only the other one needs.
+    """
+    kept, role = truth.roles(task), info.measure(info.primary).role
+    forget = atlas.run.settings.methods.get(info.name, {}).get("forget")
+    if forget is None:
+        return kept, {role} if role else set(SIGNS)
+    spared = {head for head, other in truth.roles(forget).items() if other == "helps" and kept[head] != "helps"}
+    return {head: "spared" if head in spared else "none" for head in kept}, {"spared"}
 
 
 def _sayable(info: MethodInfo) -> set[str]:
     """The roles that a method can give to a head."""
     roles = {measure.role for measure in info.measures if measure.role is not None}
-    return set(roles) or {"helps", "hurts"}
+    return set(roles) or set(SIGNS)
 
 
 def _size(info: MethodInfo, value: float) -> float:
     """What ranks a head: its value, or the size of a value with a sign; a head that was not measured comes last."""
     if np.isnan(value):
         return -np.inf
+    if info.order == "ascending":
+        return -value
     return abs(value) if info.measure(info.primary).role is None else value
 
 
@@ -92,8 +104,8 @@ def _called(
 def _sign_errors(
     info: MethodInfo, roles: Mapping[Head, str], values: Mapping[Head, float], called: Mapping[Head, str] | None
 ) -> int | None:
-    """None for a method whose values are no effects, or whose heads neither help nor hurt."""
-    if _wanted(info) == {"backup"} or (info.kind != "importance" and called is None):
+    """None for a method that says nothing of signs: its values are no effects, or none of its roles has a sign."""
+    if not _sayable(info) & set(SIGNS) or (info.kind != "importance" and called is None):
         return None
     said = {head: SIGNS.get(role, 0) for head, role in called.items()} if called else dict(values)
     return sum(SIGNS.get(role, 0) * said.get(head, 0) < 0 for head, role in roles.items())

@@ -1,7 +1,7 @@
 // Putting it together: draw once, then redraw what a change touches.
 
 // The id of a section in page.html, its name in the menu, and what draws it once the maps are drawn.
-const SECTIONS = [["functions", "Atlas"], ["maps", "Maps"], ["findings", "Findings", drawFindings], ["overlap", "Overlap", drawOverlap],
+const SECTIONS = [["functions", "Atlas"], ["maps", "Maps"], ["compare", "Comparison", drawComparison], ["findings", "Findings", drawFindings], ["overlap", "Overlap", drawOverlap],
   ["evidence", "Evidence", drawEvidence], ["competence", "Competence", drawCompetence], ["agreement", "Agreement", drawAgreement],
   ["run", "Run", drawRun]];
 

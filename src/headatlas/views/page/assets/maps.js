@@ -68,8 +68,8 @@ function drawToolbar() {
   ];
   byId("toolbar").replaceChildren(...tools.filter(Boolean).map(([name, tool]) =>
     make("div", { class: "tool", "data-tool": name.toLowerCase() }, name ? make("span", { class: "tool-name" }, name) : null, tool)));
-  const { title, meaning } = methodInfo(state.method);
-  byId("meaning").replaceChildren(make("b", {}, title), ` ${meaning}`);
+  const { title, meaning, known_heads: knownHeads } = methodInfo(state.method);
+  byId("meaning").replaceChildren(make("b", {}, title), ` ${meaning} ${knownHeads}`);
 }
 
 function fadeToggle() {

@@ -70,11 +70,20 @@ class Panel extends HeadGrid {
     const kind = colouring();
     const scale = scaleOf(this.task);
     this.paint(map, kind, scale.top);
+    this.cover();
     this.drawProfile(map, kind);
     this.describe(map, scale);
     this.outline();
     this.labelled = null;
     return undefined;
+  }
+
+  /** Hatch a map that is not to be read, and say why. */
+  cover() {
+    this.hatching?.remove();
+    const why = this.atlas.method(state.method).doubts[this.task];
+    this.hatching = why ? make("div", { class: "none over" }, make("span", {}, why)) : null;
+    if (this.hatching) this.frame.append(this.hatching);
   }
 
   /** Where there is no map, say why. */

@@ -29,7 +29,25 @@ function auditIn({ audit }) {
 
 function drawAgreement() {
   section("agreement", "Do methods and seeds agree?", "How alike the maps of two methods, two seeds or two halves of the examples are.",
-    (atlas) => make("div", {}, agreementTables(atlas), reportedBy(atlas)));
+    (atlas) => make("div", {}, consensusIn(atlas), foundAgain(atlas), agreementTables(atlas), reportedBy(atlas)));
+}
+
+/** The heads that several causal methods support, with each method's rule and its record where the truth is known. */
+function consensusIn({ consensus }) {
+  if (!consensus) return null;
+  const { columns, rows, methods } = consensus;
+  return titled("Heads that at least two independent causal methods support", "heads of each method by its own rule", make("div", { class: "consensus" },
+    plainTable(["", ...columns], rows),
+    make("dl", { class: "facts" }, methods.map(({ name, rule, record }) => [make("dt", {}, name), make("dd", {}, `${rule}. ${record}`)]))));
+}
+
+/** One sentence per map: would its first heads be found again? */
+function foundAgain({ found_again: sentences, default_method: usual }) {
+  if (!sentences.length) return null;
+  const [open, folded] = [sentences.filter(([method]) => method === usual), sentences.filter(([method]) => method !== usual)];
+  const table = (rows) => (rows.length ? plainTable(["", "task", ""], rows, "words") : null);
+  return titled("Would the first heads be found again?", "by halves of the examples, wordings, seeds or standard errors", make("div", {}, table(open),
+    folded.length ? make("details", {}, make("summary", {}, open.length ? "Other methods" : "All methods"), table(folded)) : null));
 }
 
 function agreementTables({ agreement, methods }) {

@@ -1,0 +1,153 @@
+"""headatlas plan: what a map will cost, before it is made."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headatlas.cli.help import methods_list, with_epilog
+from headatlas.cli.options import Baseline, Device, Json, Level, Metric, Quiet
+from headatlas.cli.settings import parse_settings
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from headatlas.workflows.plan import Plan
+
+EXAMPLES = """Examples:
+  headatlas plan                                     bundled model and suite
+  headatlas plan --model ./llama --preset standard   a folder; its weights are timed if they are there
+  headatlas plan --model config.json --dtype bfloat16 --tokens-per-second 900"""
+
+Command = with_epilog(lambda: "\n\n".join([methods_list(), EXAMPLES]))
+
+
+def run(
+    model: Annotated[
+        str, typer.Option(help="smollm2, a folder, a config.json, or a Hub id in the local cache.")
+    ] = "smollm2",
+    suite: Annotated[str, typer.Option(help="A built-in suite or a JSONL task file.")] = "cognitive",
+    method: Annotated[str | None, typer.Option(help="Methods, separated by commas; see below.")] = None,
+    task: Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.")] = None,
+    preset: Annotated[str, typer.Option(help="How much is measured: quick, standard or paper.")] = "quick",
+    limit: Annotated[int | None, typer.Option(help="Examples per task; the preset's by default.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="Repetitions of what is random; the preset's by default.")] = None,
+    metric: Metric = None,
+    baseline: Baseline = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="METHOD.SETTING=VALUE", help="A setting of a method; may be repeated."),
+    ] = None,
+    level: Level = None,
+    chat: Annotated[bool, typer.Option("--chat", help="Put prompts into the tokenizer's chat template.")] = False,
+    tokenizer: Annotated[
+        Path | None, typer.Option(help="A folder with a tokenizer, for a configuration that comes without.")
+    ] = None,
+    device: Device = None,
+    dtype: Annotated[str | None, typer.Option(help="float32, bfloat16, float16 or auto.")] = None,
+    tokens_per_second: Annotated[
+        float | None, typer.Option(help="How fast the model runs, if you know it; timed or estimated otherwise.")
+    ] = None,
+    no_load: Annotated[bool, typer.Option("--no-load", help="Do not load weights to time them.")] = False,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say what a map will cost, from the configuration of a model: cells, forwards, tokens, time and memory.
+
+    Nothing is written. Options are those of `headatlas map`.
+    """
+    from headatlas.progress import Reporter
+    from headatlas.workflows.plan import plan_map
+
+    plan = plan_map(
+        model,
+        suite,
+        [name.strip() for name in method.split(",")] if method else None,
+        tasks=task,
+        preset=preset,
+        limit=limit,
+        seeds=seeds,
+        metric=metric,
+        baseline=baseline,
+        settings=parse_settings(set_ or []),
+        level=level,
+        chat=chat,
+        tokenizer=tokenizer,
+        dtype=dtype,
+        device=device,
+        tokens_per_second=tokens_per_second,
+        load_weights=not no_load,
+        reporter=Reporter(quiet=quiet or json_),
+    )
+    if json_:
+        typer.echo(json.dumps(_as_json(plan), indent=2))
+    else:
+        _print(plan)
+
+
+def _print(plan: Plan) -> None:
+    from headatlas.views.terminal import plain_console
+    from headatlas.wording import count, gigabytes, rounded
+
+    size, memory, console = plan.sizes, plan.memory, plain_console()
+    active = "" if size.active == size.parameters else f", {rounded(size.active, 3)} active for each token"
+    console.print(
+        f"{plan.model}: {rounded(size.parameters, 3)} parameters{active}; {size.layers} layers of "
+        f"{count(size.heads, 'head')}; keys and values {count(size.key_values, 'byte')} for each token",
+        soft_wrap=True,
+    )
+    console.print(_table(plan))
+    console.print(
+        f"Time: {plan.time} at {rounded(plan.speed.tokens_per_second)} tokens/s ({plan.speed.source}).", soft_wrap=True
+    )
+    console.print(
+        f"Memory at the peak: about {gigabytes(memory.peak)}: weights {gigabytes(memory.weights)}, and the larger of "
+        f"{gigabytes(memory.backward)} for a backward and {gigabytes(memory.forward)} for exact measurements.",
+        soft_wrap=True,
+    )
+    for sentence in plan.assumed:
+        console.print(f"- {sentence}", soft_wrap=True)
+
+
+def _table(plan: Plan) -> Table:
+    from rich.table import Table
+
+    from headatlas.wording import duration, percent
+
+    table = Table(title=f"What a map of {plan.suite} will run")
+    table.add_column("stage")
+    for column in ("cells", "forwards", "tokens", "at most", "share", "time"):
+        table.add_column(column, justify="right")
+    for stage in plan.stages:
+        table.add_row(
+            stage.name,
+            f"{stage.cells:,}",
+            f"{stage.forwards:,}",
+            f"{stage.tokens:,}",
+            "exact" if stage.exact else f"{stage.most:,}",
+            percent(stage.tokens / max(plan.tokens, 1), 0),
+            duration(plan.seconds_of(stage.tokens)),
+        )
+    cells, forwards = (sum(getattr(stage, name) for stage in plan.stages) for name in ("cells", "forwards"))
+    table.add_section()
+    table.add_row(
+        "all", f"{cells:,}", f"{forwards:,}", f"{plan.tokens:,}", f"{plan.most:,}", "100 %", duration(plan.seconds)
+    )
+    return table
+
+
+def _as_json(plan: Plan) -> dict[str, Any]:
+    low, high = plan.range
+    return {
+        **asdict(plan),
+        "tokens": plan.tokens,
+        "most": plan.most,
+        "seconds": plan.seconds,
+        "seconds_low": low,
+        "seconds_high": high,
+        "memory": {**asdict(plan.memory), "peak": plan.memory.peak},
+    }

@@ -1,0 +1,92 @@
+"""Finished masks on held-out examples: as they were fitted and binarised, and whether both do the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from headatlas.atlas.records import Diagnostic
+from headatlas.intervals import ratio_interval, too_few
+from headatlas.methods.gate.cells import Fitted, Masks, held_out_nll
+from headatlas.methods.gate.gate import Gate
+from headatlas.methods.gate.likelihood import whole_portions
+from headatlas.methods.gate.roles import OPEN
+from headatlas.run.quantity import TaskQuantity
+from headatlas.stats import Array
+
+TITLE = "Gates on held-out examples"
+BINARISED = ("plus", "minus")  # the stages that roles are read from
+FAILED = "masks do not hold when binarised"
+UNKNOWN = "too few groups to check the masks"
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What masks do on `evaluate`: rows of the table, which seeds' circuits are enough alone, and why roles are not to
+    be read, where they are not."""
+
+    entries: list[Diagnostic] = field(default_factory=list)
+    sufficient: list[bool] = field(default_factory=list)
+    doubt: str | None = None
+
+
+def score_masks(gate: Gate, quantity: TaskQuantity, seeds: Sequence[Mapping[str, Fitted]]) -> HeldOut:
+    """Score the masks of every seed, which has one fit per stage.
+
+    `*_nll` is the mean per answer token (per example for a margin) with its interval; `*_binary_cost` is what
+    binarising costs, `circuit_cost` what the binarised `minus` mask costs against the full model. Both are paired by
+    example.
+    """
+    model = quantity.context.model
+    masks = [Masks(torch.ones(1, *model.shape), "open")]
+    for fits in seeds:
+        gates = _soft_and_binary(fits)
+        masks.append(Masks(torch.from_numpy(np.stack(list(gates.values()))), [fit.key for fit in fits.values()]))
+    (full, *scored) = held_out_nll(quantity, masks, TITLE)
+    weights, task = _weights(quantity), quantity.task
+
+    def entry(metric: str, losses: Array, seed: int = 0) -> Diagnostic:
+        low, high = ratio_interval(losses, weights, quantity.groups)
+        value = losses.sum() / weights.sum()
+        return Diagnostic.with_interval(gate.info.name, metric, value, (float(low), float(high)), task, seed)
+
+    entries, sufficient, costs = [entry("full_nll", full[0])], [], []
+    for seed, (fits, losses) in enumerate(zip(seeds, scored, strict=True)):
+        by_mask = dict(zip(_soft_and_binary(fits), losses, strict=True))
+        entries += [entry(f"{mask}_nll", values, seed) for mask, values in by_mask.items()]
+        costs += [
+            entry(f"{stage}_binary_cost", by_mask[f"{stage}_binary"] - by_mask[f"{stage}_soft"], seed)
+            for stage in BINARISED
+        ]
+        alone = entry("circuit_cost", by_mask["minus_binary"] - full[0], seed)
+        sufficient.append(_at_most(alone, gate.sufficient))
+        entries.append(alone)
+    return HeldOut([*entries, *costs], sufficient, _doubt(costs, gate.holds, quantity.groups))
+
+
+def _soft_and_binary(fits: Mapping[str, Fitted]) -> dict[str, Array]:
+    """Gates by the name of their mask [layer, head]."""
+    masks = {f"{stage}_soft": fit.gates for stage, fit in fits.items()}
+    return masks | {f"{stage}_binary": (fits[stage].gates > OPEN).astype(float) for stage in BINARISED}
+
+
+def _doubt(costs: Sequence[Diagnostic], most: float, groups: Sequence[str]) -> str | None:
+    if too_few(groups):
+        return UNKNOWN
+    return None if all(_at_most(cost, most) for cost in costs) else FAILED
+
+
+def _at_most(cost: Diagnostic, most: float) -> bool:
+    """Whether the whole interval is at most `most`; never where there is none."""
+    return cost.high is not None and cost.high <= most
+
+
+def _weights(quantity: TaskQuantity) -> Array:
+    """[item]: answer tokens, or 1 for a margin."""
+    weights = np.empty(len(quantity.items))
+    for portion in whole_portions(quantity):
+        weights[list(portion.batch.members)] = portion.weights.numpy()
+    return weights

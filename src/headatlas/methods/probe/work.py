@@ -1,0 +1,53 @@
+"""The work of a probe before it is fitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from headatlas.methods.probe import linear, paper
+from headatlas.methods.probe.data import ProbeData
+from headatlas.methods.probe.features import WITHOUT_QUESTION, feature_cells, title
+from headatlas.methods.probe.reading import Reading
+from headatlas.run.context import RunContext
+from headatlas.run.generation import LONGEST, answer_cells
+from headatlas.run.generation import TITLE as GENERATED
+from headatlas.run.work import Step
+from headatlas.suites.suite import SPLITS
+
+if TYPE_CHECKING:
+    from headatlas.methods.probe.probe import Probe
+
+READ_AGAIN = 3  # tokens that a broken character, of which a small model writes some, is read as
+
+
+def probe_steps(probe: Probe, context: RunContext) -> list[Step]:
+    """Answers, features of every split, and fits, which run no model.
+
+    How long generated answers are is not known before: features are planned with the reference answers, and at most
+    with answers of `LONGEST` tokens, each of which may be read again as several.
+    """
+    steps, reading = [], Reading(probe.tokens, probe.k)
+    generated = probe.answers == "generated"
+    if generated:
+        steps.append(Step(GENERATED, answer_cells(context, LONGEST)))
+    for split in SPLITS:
+        cells = [cell for task_cells in feature_cells(context, split, reading).values() for cell in task_cells]
+        most = sum(_most_tokens(context, task, split) for task in context.tasks) if generated else None
+        steps.append(Step(title(split), cells, most))
+    data = ProbeData.of(context, {split: torch.zeros(0) for split in SPLITS})
+    if probe.kind == "paper":
+        steps.append(Step(paper.EPOCHS_TITLE, [paper.epochs_cell(context, data)]))
+        cells = paper.paper_cells(context, data, probe.shuffles, probe.seeds, paper.EPOCHS)
+        steps.append(Step(paper.TITLE, cells))
+    else:
+        steps.append(Step(linear.TITLE, linear.linear_cells(context, data, probe.shuffles, probe.seeds)))
+    return steps
+
+
+def _most_tokens(context: RunContext, task: str, split: str) -> int:
+    """Every text is padded to the longest at most, and read once with its question and once without."""
+    encoder, examples = context.encoder, context.examples(task, split)
+    longest = max(len(encoder.prompt_ids(example.prompt)) for example in examples)
+    return len(examples) * (longest + len(encoder.ids(WITHOUT_QUESTION)) + 2 * READ_AGAIN * LONGEST)

@@ -1,0 +1,95 @@
+"""The work of exact measurements before they are made: which cells are to be expected, and how many tokens at most.
+
+Which heads are measured on more examples depends on what is measured. The rounds are gone through with noise in place
+of effects: heads of all layers are then chosen alike, and since attribution predicts no noise, none of the heads that
+may be measured on every example is spared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headatlas.methods.effects import attribution_cells, exact_batch_size, exact_cells
+from headatlas.methods.rounds import begin_rounds, more_turns, run_rounds
+from headatlas.run.work import Step
+from headatlas.stats import Array
+
+if TYPE_CHECKING:
+    from headatlas.methods.effects import Quantities
+    from headatlas.methods.rounds import Indices
+    from headatlas.run.interventions import Unit
+    from headatlas.run.quantity import TaskQuantity
+
+NOISE = 20_905  # of its seeds
+
+
+def attribution_step(title: str, quantities: Quantities) -> Step:
+    """Attribution of every example."""
+    cells = attribution_cells(quantities)
+    largest = max((batch.ids.numel() for _, batch, _ in cells), default=0)
+    return Step(title, [cell for _, _, cell in cells], backward=largest)
+
+
+def exact_step(title: str, quantities: Quantities, units: Sequence[Unit]) -> Step:
+    """Exact effects of every unit on every example."""
+    cells = exact_cells(quantities, dict.fromkeys(quantities, units))
+    return Step(title, [cell for _, _, cell in cells])
+
+
+def round_steps(
+    title: str, quantities: Quantities, kinds: Sequence[Sequence[Unit]], turns: int, thorough: float, seed: int
+) -> list[Step]:
+    """The steps of `measure_in_rounds`."""
+    steps = [attribution_step(f"Attribution{title}", quantities)]
+    units = [unit for kind in kinds for unit in kind]
+    noise = {task: _noise(number, q, _heads(q)) for number, (task, q) in enumerate(quantities.items()) if q.items}
+    # A later round leaves out the examples of an earlier one, and there is at least one.
+    most_examples = iter((turns, more_turns(turns) - turns, max(len(q.items) for q in quantities.values()) - 1))
+
+    def note(whose: str, examples: Mapping[str, Indices], chosen: Mapping[str, Indices]) -> Mapping[str, Array]:
+        most = next(most_examples)
+        some = {task: quantities[task].only(rows.tolist()) for task, rows in examples.items() if len(rows)}
+        cells = exact_cells(some, {task: [units[i] for i in numbers] for task, numbers in chosen.items()})
+        bounds = [most_exact_tokens(quantities[task], most, units, len(chosen[task])) for task in noise]
+        steps.append(Step(f"Exact effects{title}, {whose}", [cell for _, _, cell in cells], sum(bounds)))
+        return {task: _noise(len(steps), q, len(chosen[task])) for task, q in some.items()}
+
+    if noise:
+        run_rounds(begin_rounds(noise, quantities, units, turns, seed), [*map(len, kinds)], turns, thorough, note)
+    return steps
+
+
+def most_exact_tokens(quantity: TaskQuantity, examples: int, units: Sequence[Unit], count: int) -> int:
+    """Tokens that no choice of so many examples and of at most `count` units exceeds.
+
+    The longest examples, the lowest layers, and in each batch as much padding as is allowed.
+    """
+    model, singles = quantity.context.model, quantity.batches(1)  # one example each
+    examples = min(examples, len(singles))
+    layers, sharing = model.n_layers, model.sharing.prefix
+    rows, widths = (np.array([batch.ids.shape[axis] for batch in singles]) for axis in (0, 1))
+    starts = np.array([quantity.prefix(batch) if sharing else 0 for batch in singles])
+    depths = np.cumsum(sorted(((layers - layer) / layers for layer, _ in units), reverse=True)[:count])
+    passes = 2 + depths[:, None]  # [units, 1]: of the part after the prefix
+    overhead = np.array([exact_batch_size(number, layers)[1] for number in range(1, len(depths) + 1)])
+    padded = _largest(rows * (starts.min() + (widths.max() - starts.min()) * passes), examples)
+    if not sharing:  # then a batch may be padded by all of the prefix
+        return round(padded.max()) + examples
+    apart = _largest(rows * (starts + (widths - starts) * passes), examples) + examples // 2 * overhead * passes[:, 0]
+    return round(np.minimum(apart, padded).max()) + examples  # the cost of a cell is rounded
+
+
+def _largest(costs: Array, count: int) -> Array:
+    """The sum of the largest entries of each row."""
+    return np.sort(costs, axis=1)[:, ::-1][:, :count].sum(1)
+
+
+def _noise(number: int, quantity: TaskQuantity, columns: int) -> Array:
+    return np.random.default_rng([NOISE, number]).normal(size=(len(quantity.items), columns))
+
+
+def _heads(quantity: TaskQuantity) -> int:
+    return len(quantity.context.heads)

@@ -1,0 +1,32 @@
+"""The work of `repair` before it is done: at most, with as many strong heads and candidates as its settings allow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headatlas.methods.repair import exact, nominate
+from headatlas.methods.repair.nominate import Pairs
+from headatlas.run.batches import BATCH_TOKENS
+from headatlas.run.context import RunContext
+from headatlas.run.work import Step
+
+if TYPE_CHECKING:
+    from headatlas.methods.repair.repair import Repair
+
+
+def repair_steps(repair: Repair, context: RunContext, task: str) -> list[Step]:
+    """Of one task: candidates, intact and without each strong head; then all pairs."""
+    quantity = nominate.nominating(repair, context, task)
+    leaders = context.heads[: repair.leaders]
+    candidates = context.heads[repair.leaders : repair.leaders + repair.candidates]
+    largest = max(batch.ids.numel() for batch in quantity.batches(BATCH_TOKENS))
+    intact = nominate.gradient_cells(quantity, None)
+    without = [cell for leader in leaders for cell in nominate.gradient_cells(quantity, leader)]
+    pairs = exact.pair_cells(
+        exact.measuring(repair, context, task), Pairs(leaders, dict.fromkeys(candidates, leaders[0]))
+    )
+    return [
+        Step(nominate.TITLE, intact, backward=largest),
+        Step(nominate.TITLE, without, sum(cell.tokens for cell in without), largest),
+        Step(exact.TITLE, pairs, sum(cell.tokens for cell in pairs)),
+    ]

@@ -1,0 +1,70 @@
+"""How fast this machine runs a model: timed with the model itself, or from how fast it multiplies matrices."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import torch
+
+from headatlas.errors import UsageError
+from headatlas.model.heads import HeadModel
+from headatlas.model.sizes import Sizes
+from headatlas.run.batches import BATCH_TOKENS
+from headatlas.run.context import RunContext
+
+ENOUGH = 0.7  # seconds that a timing takes, or one forward
+REACHED = 0.65  # of the speed of products of matrices, by forwards of SmolLM2-135M in float32 (0.61 to 0.71)
+LARGEST = 2048  # rows and columns of the matrices that are multiplied
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Tokens per second, where the number comes from, and by which factor it may be wrong either way."""
+
+    tokens_per_second: float
+    source: str
+    factor: float
+
+
+def given_speed(tokens_per_second: float) -> Speed:
+    if not tokens_per_second > 0:
+        raise UsageError(f"`tokens_per_second` {tokens_per_second:g} was given; it must be above 0.")
+    return Speed(tokens_per_second, "as given", 1.5)
+
+
+def time_model(context: RunContext) -> Speed:
+    """From forwards of a batch of the run, or of as many of its rows as take less than a second."""
+    ids = max((batch.ids for batch in context.batches(context.tasks[0], "fit")), key=lambda ids: ids.numel())
+    rows, seconds = 1, _seconds(context.model, ids[:1])
+    if seconds < ENOUGH:  # else the first forward, which is slower than others, has to do
+        rows = max(1, min(len(ids), int(2 * ENOUGH / _seconds(context.model, ids[:1]))))
+        seconds = _seconds(context.model, ids[:rows])
+    if seconds < ENOUGH / 3:
+        seconds = sorted([seconds, *(_seconds(context.model, ids[:rows]) for _ in range(2))])[1]
+    return Speed(rows * ids.shape[1] / seconds, f"timed with the model, {rows * ids.shape[1]} tokens at once", 1.5)
+
+
+@torch.inference_mode()
+def _seconds(model: HeadModel, ids: torch.Tensor) -> float:
+    first = torch.tensor([0])
+    began = time.perf_counter()
+    with model.only_logits(first, first):
+        model.logits(ids).cpu()
+    return time.perf_counter() - began
+
+
+def time_matrices(sizes: Sizes, length: float, dtype: torch.dtype, device: torch.device) -> Speed:
+    """From products of a batch with matrices of the model's width, of whose speed a forward reaches a part."""
+    width = min(sizes.width, LARGEST)
+    x = torch.ones(BATCH_TOKENS, width, dtype=dtype, device=device)
+    weight = torch.ones(width, width, dtype=dtype, device=device)
+    (x @ weight).sum().item()
+    done, began = 0, time.perf_counter()
+    while (elapsed := time.perf_counter() - began) < ENOUGH:
+        (x @ weight)[0, 0].item()  # waits for the device
+        done += 1
+    speed = done * 2 * BATCH_TOKENS * width * width / elapsed
+    name = str(dtype).removeprefix("torch.")
+    source = f"from {speed / 1e9:,.0f} GFLOP/s in {name} products of matrices on this {device.type}"
+    return Speed(REACHED * speed / sizes.flops(length), source, 2.0)

@@ -1,0 +1,268 @@
+"""`headatlas.plan`: what a map will cost, before it is made, for any model by its configuration alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from headatlas.atlas.run_record import MapSettings
+from headatlas.methods.base import Method
+from headatlas.model.heads import HeadModel
+from headatlas.model.loading import load
+from headatlas.model.outline import Outline, read_outline
+from headatlas.model.precision import is_rounded
+from headatlas.model.sizes import Sizes, sizes
+from headatlas.progress import Reporter
+from headatlas.run.batches import BATCH_TOKENS
+from headatlas.run.cells import Cell
+from headatlas.run.competence import competence_step
+from headatlas.run.context import RunContext
+from headatlas.run.encoding import Encoder
+from headatlas.run.interventions import FORWARD_TOKENS
+from headatlas.run.rounding import rounding_steps
+from headatlas.run.selection import split_examples
+from headatlas.run.speed import Speed, given_speed, time_matrices, time_model
+from headatlas.run.words import Words
+from headatlas.run.work import NotingRunner, Step
+from headatlas.suites.suite import Suite
+from headatlas.wording import duration, gigabytes, percent, rounded
+from headatlas.workflows.machine import memory_of_machine
+from headatlas.workflows.presets import DEFAULT
+from headatlas.workflows.request import check_request
+
+LONG = 600  # seconds from which on `map` says beforehand how long it will take
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One part of a run. `most` is the largest number of tokens it can come to; it is `tokens` where `exact`."""
+
+    name: str
+    cells: int
+    forwards: int
+    tokens: int
+    most: int
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes at the peak: the weights; what a forward holds for a backward; what exact measurements hold."""
+
+    weights: int
+    backward: int
+    forward: int
+
+    @property
+    def peak(self) -> int:
+        return self.weights + max(self.backward, self.forward)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a map will cost. `assumed` says in sentences what the numbers rest on."""
+
+    model: str
+    suite: str
+    sizes: Sizes
+    stages: tuple[Stage, ...]
+    speed: Speed
+    memory: Memory
+    assumed: tuple[str, ...]
+
+    @property
+    def tokens(self) -> int:
+        return sum(stage.tokens for stage in self.stages)
+
+    @property
+    def most(self) -> int:
+        return sum(stage.most for stage in self.stages)
+
+    @property
+    def seconds(self) -> float:
+        return self.seconds_of(self.tokens)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Seconds, from the fastest to the slowest that is likely."""
+        return self.seconds / self.speed.factor, self.seconds * self.speed.factor
+
+    @property
+    def time(self) -> str:
+        low, high = map(duration, self.range)
+        return f"about {duration(self.seconds)} ({low} to {high})"
+
+    @property
+    def sentences(self) -> list[str]:
+        """The plan in short."""
+        parts = sorted(self.stages, key=lambda stage: -stage.tokens)[:3]
+        shares = ", ".join(f"{part.name} {percent(part.tokens / max(self.tokens, 1), 0)}" for part in parts)
+        rate = f"{rounded(self.speed.tokens_per_second)} tokens/s"
+        return [
+            f"This will take {self.time}: {rounded(self.tokens)} tokens at {rate} ({self.speed.source}); {shares}.",
+            f"Memory at the peak: about {gigabytes(self.memory.peak)}. `headatlas plan` shows the parts.",
+        ]
+
+    def seconds_of(self, tokens: int) -> float:
+        return tokens / self.speed.tokens_per_second
+
+
+def plan_map(
+    model: HeadModel | str | Path | Any = "smollm2",
+    suite: Suite | str | Path = "cognitive",
+    methods: Sequence[str | Method] | None = None,
+    *,
+    tasks: Sequence[str] | None = None,
+    preset: str = DEFAULT,
+    limit: int | None = None,
+    seeds: int | None = None,
+    metric: str | None = None,
+    baseline: str | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    level: int | None = None,
+    chat: bool = False,
+    tokenizer: str | Path | None = None,
+    dtype: str | None = None,
+    device: str | None = None,
+    tokens_per_second: float | None = None,
+    load_weights: bool = True,
+    reporter: Reporter | None = None,
+) -> Plan:
+    """What `headatlas.map` with the same parameters would cost: cells, forwards, tokens, time and memory.
+
+    `model` may also be a config.json or a configuration of transformers: no weights are needed. Where there are some on
+    this machine and no `tokens_per_second` is given, they are loaded for a moment and timed if they take less than half
+    of its memory, unless `load_weights` is false. `tokenizer` is a folder with one, for configurations that come
+    without.
+    """
+    speed = None if tokens_per_second is None else given_speed(tokens_per_second)
+    request = check_request(
+        suite, methods, preset, tasks=tasks, limit=limit, seeds=seeds, metric=metric, baseline=baseline,
+        settings=settings, level=level,
+    )  # fmt: skip
+    splits = split_examples(request.suite, request.limits, MapSettings.model_fields["split_seed"].default)
+    reporter = reporter or Reporter(quiet=True)
+    outline = model if isinstance(model, HeadModel) else read_outline(model, tokenizer, dtype, device)
+    assumed = []
+    if outline.tokenizer is None:
+        outline.tokenizer = Words()
+        assumed.append("No tokenizer is at hand: tokens are counted as words, digits and marks.")
+    context = RunContext(outline, splits, NotingRunner(), Encoder(outline, chat))
+    if speed is None and load_weights and isinstance(outline, Outline) and _fits(outline):
+        loaded = load(str(model), dtype=dtype, device=device, reporter=reporter)
+        speed = time_model(RunContext(loaded, splits, NotingRunner(), Encoder(loaded, chat)))
+        del loaded
+    return make_plan(context, request.methods, request.suite.name, speed, device, assumed)
+
+
+def make_plan(
+    context: RunContext,
+    methods: Sequence[Method],
+    suite: str,
+    speed: Speed | None = None,
+    device: str | None = None,
+    assumed: Sequence[str] = (),
+    is_done: Callable[[Cell], bool] = lambda _: False,
+) -> Plan:
+    """The plan of a run in a context; cells that are done are left out. The speed is timed unless it is given."""
+    noted, said, backward = [], list(assumed), 0
+    seen: set[str] = set()
+    for name, steps in _steps(context, methods):
+        if steps is None:
+            said.append(f"{name} does not say what it runs, and is not counted.")
+            continue
+        noted.append(_stage(name, steps, seen, is_done))
+        backward = max(backward, *(step.backward for step in steps))
+    size, length = sizes(context.model), _mean_length(context)
+    if speed is None:
+        speed = _timed(context, size, length, device)
+    if any(not stage.exact for stage in noted):
+        inexact = ", ".join(stage.name for stage in noted if not stage.exact)
+        said.append(
+            f"What {inexact} will run depends in part on results: the tokens are expected, with an upper bound."
+        )
+    if is_rounded(context.model):
+        said.append(
+            "What rounding adds is measured in float32, which takes twice the memory of the weights meanwhile; where "
+            "that is not there, it is left out."
+        )
+    said.append("Every task is mapped; one that the model turns out to be at chance on costs its competence only.")
+    said.append("Audit, figures and report are not counted.")
+    return Plan(
+        model=context.model.name,
+        suite=suite,
+        sizes=size,
+        stages=tuple(noted),
+        speed=speed,
+        memory=_memory(size, backward, length),
+        assumed=tuple(said),
+    )
+
+
+def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter) -> None:
+    """Say how long a map will take if that is long. Writes nothing."""
+    if reporter.quiet:
+        return
+    done = context.runner.path
+    plan = make_plan(context, methods, context.splits["fit"].name, is_done=lambda cell: done(cell).exists())
+    if plan.seconds > LONG:
+        for sentence in plan.sentences:
+            reporter.say(sentence)
+
+
+def _steps(context: RunContext, methods: Sequence[Method]) -> list[tuple[str, list[Step] | None]]:
+    """Of every stage of a run, in order; what a step needs beforehand (such as means of heads) comes before it."""
+    stages: list[tuple[str, list[Step] | None]] = [("competence", [competence_step(context)])]
+    for method in methods:
+        runner = NotingRunner()
+        steps = method.work(context.with_runner(runner))
+        stages.append((method.info.name, None if steps is None else [*runner.steps, *steps]))
+    rounding = rounding_steps(context)
+    return [*stages, ("rounding", rounding)] if rounding else stages
+
+
+def _stage(name: str, steps: Sequence[Step], seen: set[str], is_done: Callable[[Cell], bool]) -> Stage:
+    """The sum of some steps. A cell counts once in a plan: a run that meets it again reuses it."""
+    cells = forwards = tokens = most = 0
+    for step in steps:
+        new = [cell for key, cell in {cell.key: cell for cell in step.cells}.items() if key not in seen]
+        seen |= {cell.key for cell in new}
+        new = [cell for cell in new if not is_done(cell)]
+        expected = sum(cell.tokens for cell in new)
+        cells, forwards = cells + len(new), forwards + sum(cell.forwards for cell in new)
+        tokens, most = tokens + expected, most + max(expected, step.most or 0)
+    return Stage(name, cells, forwards, tokens, most, all(step.most is None for step in steps))
+
+
+def _fits(outline: Outline) -> bool:
+    """Whether there are weights that take at most half of the machine's memory."""
+    available = memory_of_machine()
+    return outline.folder is not None and available is not None and 2 * sizes(outline).weights <= available
+
+
+def _timed(context: RunContext, size: Sizes, length: float, device: str | None) -> Speed:
+    model = context.model
+    if not isinstance(model, Outline):
+        return time_model(context)
+    target = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    return time_matrices(size, length, model.dtype, target)
+
+
+def _mean_length(context: RunContext) -> float:
+    """Tokens of a text of the run, with its answer."""
+    lengths = [batch.lengths for task in context.tasks for batch in context.batches(task, "fit")]
+    return float(torch.cat(lengths).double().mean())
+
+
+def _memory(size: Sizes, backward: int, length: float) -> Memory:
+    """Two options of every text get logits."""
+    exact = size.recorded(BATCH_TOKENS) + size.working(FORWARD_TOKENS) + size.logits(round(2 * FORWARD_TOKENS / length))
+    return Memory(
+        weights=size.weights,
+        backward=size.held(backward) + size.logits(round(2 * backward / length)),
+        forward=exact + BATCH_TOKENS * size.key_values,
+    )

@@ -1,0 +1,155 @@
+"""What a map will cost, before it is made."""
+
+import json
+from io import StringIO
+
+import pytest
+import transformers as hf
+from rich.console import Console
+
+from headatlas.methods import METHODS
+from headatlas.methods.base import Method
+from headatlas.progress import Reporter
+from headatlas.run.cells import Runner
+from headatlas.run.speed import Speed
+from headatlas.workflows import plan as planning
+from headatlas.workflows.map import map_heads
+from headatlas.workflows.plan import plan_map
+from tests import tiny
+
+SUITE = tiny.suite()
+METHODS_OF_MAP = ["attribute", "ablate", "probe", "gate", "attention"]
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """Cells that are computed, in order."""
+    cells, compute = [], Runner._write
+
+    def note(self, cell, result):
+        cells.append(cell)
+        compute(self, cell, result)
+
+    monkeypatch.setattr(Runner, "_write", note)
+    return cells
+
+
+def test_the_plan_of_a_configuration_is_what_the_run_runs(tmp_path, tiny_folder, ran):
+    asked = {"methods": METHODS_OF_MAP, "settings": {"ablate": {"exact": "all"}, "gate": {"steps": 2, "tasks": ()}}}
+    plan = plan_map(tiny_folder / "config.json", SUITE, **asked, tokenizer=tiny_folder, tokens_per_second=100)
+    map_heads(
+        tiny_folder, SUITE, **asked, at_chance=True, out=tmp_path / "atlas", report=False, reporter=tiny.Listener()
+    )
+    assert sum(stage.cells for stage in plan.stages) == len(ran)
+    tokens = sum(cell.tokens for cell in ran)
+    inexact = sum(stage.most - stage.tokens for stage in plan.stages)
+    assert tokens <= plan.most
+    assert abs(plan.tokens - tokens) <= inexact  # signs, whose heads are not known before
+    by_name = {stage.name: stage for stage in plan.stages}
+    assert list(by_name) == ["competence", *METHODS_OF_MAP]
+    assert [name for name, stage in by_name.items() if stage.exact] == ["competence", "ablate", "probe", "attention"]
+    assert by_name["competence"].tokens == sum(cell.tokens for cell in ran if cell.kind.name == "intact scores")
+    assert plan.seconds == pytest.approx(plan.tokens / 100)
+    assert plan.range == pytest.approx((plan.seconds / 1.5, plan.seconds * 1.5))
+
+
+def test_cells_that_methods_share_count_once(tiny_folder):
+    alone, both = (
+        plan_map(tiny_folder, SUITE, names, tokens_per_second=1).stages[-1]
+        for names in (["ablate"], ["attribute", "ablate"])
+    )
+    assert both.tokens < alone.tokens and both.cells < alone.cells
+
+
+def test_more_examples_and_groups_of_heads_cost_more():
+    def plan(limit, **shape):
+        config = hf.LlamaConfig(
+            vocab_size=1000, hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4, **shape
+        )
+        return plan_map(config, SUITE, ["ablate"], limit=limit, tokens_per_second=1)
+
+    small, more, dense = plan(12), plan(24), plan(12, num_key_value_heads=2)
+    assert small.tokens < more.tokens
+    assert small.tokens < dense.tokens  # groups of heads are measured too
+    assert "No tokenizer is at hand" in small.assumed[0]
+
+
+def test_half_precision_also_measures_what_rounding_adds(tiny_folder):
+    plan = plan_map(tiny_folder, SUITE, ["attention"], dtype="bfloat16", tokens_per_second=1)
+    assert [stage.name for stage in plan.stages] == ["competence", "attention", "rounding"]
+    assert any("twice the memory of the weights" in sentence for sentence in plan.assumed)
+
+
+def test_memory_is_the_weights_and_the_larger_of_two_parts(tiny_folder):
+    plan = plan_map(tiny_folder, SUITE, ["attribute"], tokens_per_second=1)
+    memory = plan.memory
+    assert memory.weights == 4 * sum(parameter.numel() for parameter in tiny.module().parameters())
+    assert memory.peak == memory.weights + max(memory.backward, memory.forward)
+    assert plan_map(tiny_folder, SUITE, ["attention"], tokens_per_second=1).memory.backward == 0
+
+
+def test_the_speed_is_that_of_the_weights_where_they_are_and_of_matrices_elsewhere(tiny_folder):
+    timed = plan_map(tiny_folder, SUITE, ["attention"])
+    assert timed.speed.source.startswith("timed with the model") and timed.speed.factor == 1.5
+    for source in (
+        plan_map(tiny_folder, SUITE, ["attention"], load_weights=False),
+        plan_map(tiny_folder / "config.json", SUITE, ["attention"]),
+    ):
+        assert "products of matrices" in source.speed.source and source.speed.factor == 2
+        assert source.speed.tokens_per_second > 0
+
+
+def test_a_method_that_does_not_say_is_named(tiny_folder):
+    class Silent(Method):
+        info = METHODS["attention"].info.model_copy(update={"name": "silent"})
+
+    plan = plan_map(tiny_folder, SUITE, [Silent()], tokens_per_second=1)
+    assert [stage.name for stage in plan.stages] == ["competence"]
+    assert "silent does not say what it runs, and is not counted." in plan.assumed
+
+
+@pytest.mark.parametrize(("rate", "said"), [(0.5, True), (1e9, False)])
+def test_a_long_map_says_so_beforehand_and_writes_the_same(tmp_path, monkeypatch, rate, said):
+    monkeypatch.setattr(planning, "time_model", lambda context: Speed(rate, "as given", 1.5))
+    text = StringIO()
+    reporter = Reporter(console=Console(file=text, width=200))
+    asked = {"methods": ["attention"], "at_chance": True, "report": False}
+    loud = map_heads(tiny.model(), SUITE, **asked, out=tmp_path / "loud", reporter=reporter)
+    quiet = map_heads(tiny.model(), SUITE, **asked, out=tmp_path / "quiet", reporter=Reporter(quiet=True))
+    assert ("This will take about" in text.getvalue()) is said
+    assert ("Memory at the peak: about" in text.getvalue()) is said
+    for name in ("competence.parquet", "diagnostics.parquet"):
+        assert (loud.path / name).read_bytes() == (quiet.path / name).read_bytes()
+    cells = [{path.name for path in (atlas.path / "cells").iterdir()} for atlas in (loud, quiet)]
+    assert cells[0] == cells[1]
+
+
+def test_the_command(tmp_path, monkeypatch, tiny_folder, tiny_tasks, command):
+    monkeypatch.chdir(tmp_path)
+    asked = ("plan", "--model", tiny_folder, "--suite", tiny_tasks, "--tokens-per-second", 50)
+    done = command(*asked)
+    assert done.returncode == 0, done.stderr
+    assert "What a map of tiny will run" in done.stdout and "at 50 tokens/s (as given)" in done.stdout
+    outcome = json.loads(command(*asked, "--method", "ablate", "--json").stdout)
+    assert [stage["name"] for stage in outcome["stages"]] == ["competence", "ablate"]
+    assert outcome["seconds"] == pytest.approx(outcome["tokens"] / 50)
+    assert outcome["sizes"]["parameters"] == 48_864
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--model", "no/such-model"), "Error: There is no folder or configuration file 'no/such-model'"),
+        (("--tokens-per-second", "-3"), "Error: --tokens-per-second -3 was given; it must be above 0."),
+        (("--limit", "3"), "Error: --limit 3 was asked for; it must be at least 12."),
+        (("--dtype", "int3"), "int3"),
+    ],
+)
+def test_bad_input_is_refused_and_nothing_is_written(
+    tmp_path, monkeypatch, tiny_folder, tiny_tasks, command, options, message
+):
+    monkeypatch.chdir(tmp_path)
+    done = command("plan", "--model", tiny_folder, "--suite", tiny_tasks, *options)
+    assert done.returncode == 2 and message in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    assert not list(tmp_path.iterdir())

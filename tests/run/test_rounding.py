@@ -39,7 +39,7 @@ def test_rounding_is_the_difference_to_float32_and_leaves_the_same_bits(tmp_path
     precise.module.load_state_dict(before)
     differences = []
     for task in context.tasks:
-        quantity = plan_quantity(context, task, "fit", None, "zero").only(range(8))
+        quantity = plan_quantity(context, task, ("fit",), None, "zero").only(range(8))
         for batch in quantity.batches(512):
             units = [(layer, (layer,)) for layer in range(3)]
             differences.append(*(ablate_each(m, batch, units, None) for m in (model,)))

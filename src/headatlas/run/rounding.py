@@ -48,7 +48,7 @@ def _cells(context: RunContext) -> list[Cell]:
     each = max(1, EXAMPLES // len(context.tasks))
     cells = []
     for task in context.tasks:
-        quantity = plan_quantity(context, task, "fit", None, "zero")
+        quantity = plan_quantity(context, task, ("fit",), None, "zero")
         for batch in quantity.only(range(min(each, len(quantity.items)))).batches(BATCH_TOKENS):
             cost = 2 * batch.ids.numel() * (1 + len(units))
             compute = partial(_differences, context, batch, units)

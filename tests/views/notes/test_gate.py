@@ -47,12 +47,16 @@ def test_a_fit_without_circuits_has_no_note(tmp_path):
 
 def test_masks_that_do_not_hold_are_said_instead_of_circuits(tmp_path):
     maps = [Known(np.ones((2, 2)), method="gate", measure="facilitation", task="A")]
-    costs = [Diagnostic("gate", "plus_binary_cost", 0.02, "A"), Diagnostic("gate", "minus_binary_cost", 1.234, "A")]
+    costs = [
+        Diagnostic("gate", "plus_mean_binary_cost", 0.02, "A"),
+        Diagnostic("gate", "minus_mean_binary_cost", 1.234, "A"),
+    ]
     doubts = {"gate": {"A": "masks do not hold when binarised"}}
     atlas = write_atlas(tmp_path / "atlas", maps, diagnostics=[*circuits([9], 0, 0), *costs], doubts=doubts)
     (note,) = method_notes(atlas)
     assert note.sentences == (
-        "A: masks do not hold when binarised (binarising costs up to 1.23 nats); its roles are not to be read.",
+        "A: masks do not hold when binarised (binarising costs 1.23 nats, and may cost more by its interval); its "
+        "roles are not to be read.",
     )
     assert "This map is not to be read: masks do not hold when binarised." in printed(
         [top_table(atlas, "A", 2, "gate")]

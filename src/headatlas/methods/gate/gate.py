@@ -52,10 +52,10 @@ class Gate(FitSettings):
     such as "twin". None is the paper's choice: the likelihood of the answer, and zero.
 
     Fitted on `fit`, stopped by `choose`; the finished masks are scored on `evaluate`, as fitted and binarised at 0.5.
-    Roles are to be read only where every binarised mask costs at most `holds` nats more than the fitted one, by the
-    upper end of a paired interval; a binarised `gate_minus` is sufficient if it costs at most `sufficient` nats more
-    than the full model, by the same rule. `stability` fits the first seed again from another mean of the start and
-    with twice the steps, and counts the heads that change their role.
+    Roles are to be read only where binarised masks cost at most `holds` nats more than fitted ones, on average over
+    the seeds and by the upper end of a paired interval; a binarised `gate_minus` is sufficient if it costs at most
+    `sufficient` nats more than the full model, by the same rule. `stability` fits the first seed again from another
+    mean of the start and with twice the steps, and counts the heads that change their role.
 
     `tasks` are those to fit where the suite has them, all when empty. A fit has no sampling error: standard errors and
     p-values are missing, and seeds show how much is a matter of the start.

@@ -38,7 +38,7 @@ def score_masks(gate: Gate, quantity: TaskQuantity, seeds: Sequence[Mapping[str,
 
     `*_nll` is the mean per answer token (per example for a margin) with its interval; `*_binary_cost` is what
     binarising costs, `circuit_cost` what the binarised `minus` mask costs against the full model. Both are paired by
-    example.
+    example. Maps are means over seeds, and so is the cost that decides whether they may be read.
     """
     model = quantity.context.model
     masks = [Masks(torch.ones(1, *model.shape), "open")]
@@ -53,18 +53,19 @@ def score_masks(gate: Gate, quantity: TaskQuantity, seeds: Sequence[Mapping[str,
         value = losses.sum() / weights.sum()
         return Diagnostic.with_interval(gate.info.name, metric, value, (float(low), float(high)), task, seed)
 
-    entries, sufficient, costs = [entry("full_nll", full[0])], [], []
+    entries, sufficient = [entry("full_nll", full[0])], []
+    costs: dict[str, list[Array]] = {stage: [] for stage in BINARISED}  # by seed, [example]
     for seed, (fits, losses) in enumerate(zip(seeds, scored, strict=True)):
         by_mask = dict(zip(_soft_and_binary(fits), losses, strict=True))
         entries += [entry(f"{mask}_nll", values, seed) for mask, values in by_mask.items()]
-        costs += [
-            entry(f"{stage}_binary_cost", by_mask[f"{stage}_binary"] - by_mask[f"{stage}_soft"], seed)
-            for stage in BINARISED
-        ]
+        for stage, of_seeds in costs.items():
+            of_seeds.append(by_mask[f"{stage}_binary"] - by_mask[f"{stage}_soft"])
+            entries.append(entry(f"{stage}_binary_cost", of_seeds[-1], seed))
         alone = entry("circuit_cost", by_mask["minus_binary"] - full[0], seed)
         sufficient.append(_at_most(alone, gate.sufficient))
         entries.append(alone)
-    return HeldOut([*entries, *costs], sufficient, _doubt(costs, gate.holds, quantity.groups))
+    means = [entry(f"{stage}_mean_binary_cost", np.mean(of_seeds, axis=0)) for stage, of_seeds in costs.items()]
+    return HeldOut([*entries, *means], sufficient, _doubt(means, gate.holds, quantity.groups))
 
 
 def _soft_and_binary(fits: Mapping[str, Fitted]) -> dict[str, Array]:

@@ -44,8 +44,8 @@ def _sentence(task: str, values: Mapping[str, Sequence[float]]) -> str:
 
 
 def _doubted(task: str, doubt: str, values: Mapping[str, Sequence[float]]) -> str:
-    costs = [*values.get("plus_binary_cost", ()), *values.get("minus_binary_cost", ())]
-    most = f" (binarising costs up to {decimal(max(costs))} nats)" if costs else ""
+    costs = [*values.get("plus_mean_binary_cost", ()), *values.get("minus_mean_binary_cost", ())]
+    most = f" (binarising costs {decimal(max(costs))} nats, and may cost more by its interval)" if costs else ""
     return f"{task}: {doubt}{most}; its roles are not to be read."
 
 

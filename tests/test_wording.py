@@ -9,6 +9,7 @@ from headatlas.wording import (
     count,
     decimal,
     duration,
+    elapsed,
     fitting_digits,
     gigabytes,
     head_list,
@@ -27,7 +28,7 @@ def test_the_examples_of_the_docstrings_are_true():
     result = doctest.testmod(wording)
     assert result.failed == 0
     documented = [decimal, signed, fitting_digits, significant, p_value, percent, interval, count, head_name, head_list]
-    documented += [rounded, duration, gigabytes, listed]
+    documented += [rounded, duration, elapsed, gigabytes, listed]
     assert result.attempted == len(documented)
 
 
@@ -85,3 +86,10 @@ def test_lists_name_all_heads_when_none_are_left_over():
     assert head_list(heads) == "L0H0, L1H0, L2H0, L3H0, L4H0, L5H0"
     assert head_list([*heads, (6, 0)]).endswith("L5H0 and 1 more")
     assert head_list([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(None, ""), (12.4, "12 s"), (60, "1 min 0 s"), (3599.6, "1 h 0 min"), (7260, "2 h 1 min")]
+)
+def test_elapsed_times(seconds, text):
+    assert elapsed(seconds) == text

@@ -100,6 +100,21 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def elapsed(seconds: float | None) -> str:
+    """A time that was measured, in the two largest of its units; empty where it is not known.
+
+    >>> elapsed(4.2), elapsed(75), elapsed(3700), elapsed(None)
+    ('4 s', '1 min 15 s', '1 h 2 min', '')
+    """
+    if seconds is None:
+        return ""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes = round(whole / 60)
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{minutes // 60} h {minutes % 60} min"
+
+
 def rounded(number: float, digits: int = 2) -> str:
     """A number of which only the first digits are known.
 

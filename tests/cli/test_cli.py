@@ -45,7 +45,7 @@ def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks, command):
     assert f"headatlas verify {out}" in made.stdout
     assert str(out / "report.html") in made.stdout
     assert "cells computed, 0 reused from an earlier run" in made.stderr
-    drawn = {"atlas", "importance", "importance_probe", "profiles", "elbow", "gate_curves"}
+    drawn = {"atlas", "competence", "importance", "importance_probe", "profiles", "elbow", "gate_curves"}
     drawn |= {"roles", "role_maps", "role_distributions"}
     assert {path.name for path in (out / "figures").iterdir()} == {f"{n}.{k}" for n in drawn for k in ("png", "svg")}
 
@@ -239,6 +239,21 @@ def test_a_consensus_of_one_method_is_one_sentence(tmp_path, command):
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith("Error: A consensus needs at least 2 independent causal methods; ")
         assert done.stderr.count("\n") == 1
+
+
+def test_serve_waits_for_an_atlas_and_refuses_what_cannot_become_one(tmp_path, command, monkeypatch):
+    served = []
+    monkeypatch.setattr("headatlas.views.server.serve", lambda folders, *_, **__: served.append(folders))
+    (tmp_path / "locked").mkdir()
+    (tmp_path / "locked" / ".lock").touch()  # as a run that has just begun
+    waiting = command("serve", tmp_path / "none", tmp_path / "locked")
+    assert waiting.returncode == 0 and served == [[tmp_path / "none", tmp_path / "locked"]]
+    assert f"There is no atlas in {tmp_path / 'none'} yet; the page waits for it." in waiting.stdout
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "a.txt").touch()
+    refused = command("serve", tmp_path / "letters")
+    assert refused.returncode == 1 and "is not an atlas: there is no run.json in it" in refused.stderr
+    assert len(served) == 1
 
 
 def test_comparing_two_methods(tmp_path, tiny_atlas, command):

@@ -33,7 +33,7 @@ def atlas(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(atlas):
-    return TestClient(make_app([atlas]), base_url="http://127.0.0.1:8642", follow_redirects=False)
+    return TestClient(make_app([atlas.path]), base_url="http://127.0.0.1:8642", follow_redirects=False)
 
 
 def test_the_page_and_its_headers(client):

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from headatlas.atlas.atlas import Atlas
-from headatlas.atlas.records import HeadMap
 from headatlas.atlas.run_record import SCHEMA, Quantity
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.ablate import Ablate
@@ -18,12 +17,11 @@ from headatlas.methods.attribute import Attribute
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.quantity import plan_quantity
-from headatlas.stats import Summary
 from headatlas.suites.audit.audit import audit
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
 from headatlas.workflows import map as mapping
-from headatlas.workflows.map import default_method, map_heads
+from headatlas.workflows.map import map_heads
 from tests import tiny
 from tests.run.contexts import run_context
 
@@ -271,21 +269,6 @@ def test_tasks_that_differ_in_case_keep_their_own_numbers(tmp_path):
     atlas = map_all(tiny.model(), tiny.suite(tasks=("math", "Math")), ["attribute"], out=tmp_path / "a")
     assert not np.allclose(atlas.grid("math"), atlas.grid("Math"))
     assert tiny.suite(tasks=("math", "Math")).only(["Math"]).tasks == ("Math",)
-
-
-def test_of_maps_that_are_not_complete_the_one_with_the_highest_priority_is_the_default(tiny_atlas):
-    """A method that mapped every head comes before one that mapped some, whatever their priorities."""
-    every, some = tiny_atlas.run.method("attribute"), tiny_atlas.run.method("ablate")
-    record = tiny_atlas.run.model_copy(update={"methods": [every, some]})
-    heads = tuple((layer, head) for layer in range(3) for head in range(4))
-
-    def head_map(info, count):
-        return HeadMap(info.name, info.primary, "t", 0, heads[:count], Summary.bare(np.zeros(count)))
-
-    assert default_method(record, [head_map(every, 12), head_map(some, 12)]) == "ablate"
-    assert default_method(record, [head_map(every, 12), head_map(some, 5)]) == "attribute"
-    assert default_method(record, [head_map(every, 5), head_map(some, 5)]) == "ablate"
-    assert default_method(record, []) is None
 
 
 def test_any_task_name_can_be_mapped_and_drawn(tmp_path):

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 class Atlas:
-    """Read access to an atlas folder. Tables are pandas frames, loaded when first used."""
+    """Read access to an atlas folder. Tables are pandas frames, loaded when first used.
+
+    A map in progress can be read as well: what the methods that are done have written. `run.pending` names the others.
+    """
 
     def __init__(self, path: str | Path):
         self.path = Path(path)
@@ -32,7 +35,7 @@ class Atlas:
 
     @cached_property
     def scores(self) -> pd.DataFrame:
-        return self._table("scores.parquet", SCORES)
+        return self._of_declared(self._table("scores.parquet", SCORES))
 
     @cached_property
     def competence(self) -> pd.DataFrame:
@@ -41,16 +44,18 @@ class Atlas:
     @cached_property
     def diagnostics(self) -> pd.DataFrame:
         """What the methods report beside their maps: accuracies, controls, curves."""
-        return self._table("diagnostics.parquet", DIAGNOSTICS, optional=True)
+        return self._of_declared(self._table("diagnostics.parquet", DIAGNOSTICS, optional=True))
 
     @cached_property
     def noise(self) -> pd.DataFrame:
         """How sets of examples move the maps, all heads together; empty for atlases that were made without it."""
-        return self._table("noise.parquet", NOISE, optional=True)
+        return self._of_declared(self._table("noise.parquet", NOISE, optional=True))
 
     @cached_property
     def evidence(self) -> pd.DataFrame:
-        """The outcomes of interventions; empty before `verify`."""
+        """The outcomes of interventions; empty before `verify`, and as long as maps are still to come."""
+        if self.run.pending:  # what is there was about the maps of an earlier run
+            return EVIDENCE.empty_table().to_pandas()
         return self._table("evidence.parquet", EVIDENCE, optional=True, later=LATER)
 
     @property
@@ -85,6 +90,8 @@ class Atlas:
 
     def choose_method(self, name: str | None = None) -> str:
         """The method asked for, or the default one of the atlas."""
+        if not self.methods:
+            raise self._without_maps()
         if name is None:
             return self.run.default_method or self.methods[-1]
         if name not in self.methods:
@@ -93,6 +100,8 @@ class Atlas:
 
     def choose_task(self, name: str | None = None) -> str:
         """A task by its name, whose case does not matter where that leaves no doubt; the only one without a name."""
+        if not self.tasks:
+            raise self._without_maps()
         if name is None:
             if len(self.tasks) == 1:
                 return self.tasks[0]
@@ -175,10 +184,13 @@ class Atlas:
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """What the maps show beyond chance, and what they do not: `find_patterns` of the default method."""
+        """What the maps show beyond chance, and what they do not: `find_patterns` of the default method.
+
+        Empty without maps, and as long as some are still to come: p-values hold for one look at all of them.
+        """
         from headatlas.patterns import find_patterns
 
-        return find_patterns(self)
+        return find_patterns(self) if self.methods and not self.run.pending else []
 
     def consensus(self, task: str | None = None, k: int | None = None) -> pd.DataFrame:
         """The first `k` heads of a task, or all, that at least two independent causal methods support.
@@ -203,6 +215,18 @@ class Atlas:
         picture = io.BytesIO()
         self.plot().savefig(picture, format="png", dpi=110, bbox_inches="tight")
         return picture.getvalue()
+
+    def _of_declared(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The rows of methods that run.json declares: tables are written first, so they may be one method ahead."""
+        return table[table["method"].isin([info.name for info in self.run.methods])].reset_index(drop=True)
+
+    def _without_maps(self) -> HeadAtlasError:
+        if not self.run.pending:
+            return HeadAtlasError(f"The atlas {self.path} has no maps. Map again with a method that makes some.")
+        return HeadAtlasError(
+            f"The atlas {self.path} has no maps yet. {self.run.still_to_come} If nothing is writing it, continue it "
+            f"with: {self.run.asked.command or 'headatlas.map'}"
+        )
 
     def _table(
         self, name: str, schema: pa.Schema, optional: bool = False, later: frozenset[str] = frozenset()

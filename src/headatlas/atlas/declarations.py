@@ -57,6 +57,7 @@ class MethodInfo(Declaration):
     order: Literal["descending", "ascending"] = "descending"  # which end of the primary measure comes first
     priority: int = 0  # of the methods that mapped every head, the one with the highest is the atlas's default
     by_default: bool = True  # part of a map for which no methods are named
+    turn: int = 3  # when a map runs it: what is quick first, so that there is something to look at early
     fewest_tasks: int = 1  # that it can map
     most_tasks: dict[str, int] = {}  # preset: how many tasks it maps unless tasks are named; all where absent
     # The rule of support in a consensus. Where absent, a method of importance supports heads by q if it gives one and

@@ -123,6 +123,7 @@ class RunRecord(Record):
     finished: str | None = None
     seconds: float | None = None
     cells: CellCounts | None = None
+    pending: list[str] = []  # methods that are still to come, in the order in which they run; empty at the end
     methods: list[MethodInfo] = []  # declarations of the methods that measured something
     rounding: float | None = None  # nats (rms) that half precision adds to an effect on one example; null in float32
     quantities: dict[str, dict[str, Quantity]] = {}  # by method and task; without methods that have no such choice
@@ -131,6 +132,11 @@ class RunRecord(Record):
     default_method: str | None = None  # the one that figures, page, `top` and `verify` take unless told otherwise
     tests: list[TestInfo] = []  # declarations of the tests that were run
     verifications: list[Verification] = []
+
+    @property
+    def still_to_come(self) -> str:
+        """What an unfinished atlas lacks, as a sentence; empty for a finished one."""
+        return f"Still to come: {', '.join(self.pending)}." if self.pending else ""
 
     def method(self, name: str) -> MethodInfo:
         return next(info for info in self.methods if info.name == name)

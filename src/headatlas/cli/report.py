@@ -30,10 +30,12 @@ def run(
     from headatlas.patterns import find_patterns
     from headatlas.patterns.compare import compare_if_possible
     from headatlas.views.page import write_page
+    from headatlas.views.pending import pending_words
     from headatlas.views.report.report import write_report
 
     opened = Atlas(atlas)
-    findings = find_patterns(opened, method, seed=seed, draws=draws)
+    shown = opened.methods and not opened.run.pending
+    findings = find_patterns(opened, method, seed=seed, draws=draws) if shown else []
     path = write_report(opened, method, findings)
     beside = [Atlas(other)] if other is not None else []
     page = write_page(
@@ -48,8 +50,8 @@ def run(
         printed = print_pdf(page, opened.path / "report.pdf")
     if json_:
         typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
-        return
-    typer.echo(path)
-    typer.echo(page)
-    if printed is not None:
-        typer.echo(printed)
+    else:
+        for written in filter(None, (path, page, printed)):
+            typer.echo(written)
+    if opened.run.pending:
+        typer.echo(pending_words(opened.run), err=json_)

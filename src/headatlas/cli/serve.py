@@ -19,10 +19,18 @@ def run(
 ) -> None:
     """Serve the page of an atlas, and its files, to this machine alone.
 
+    While `headatlas map` or `verify` writes the atlas, the page shows every new result by itself. It can be opened
+    before there is an atlas.
+
     Example: headatlas serve atlas --port 9000
     """
     from headatlas.atlas.atlas import Atlas
     from headatlas.views.server import serve
 
-    atlases = [Atlas(path) for path in (atlas, other) if path is not None]
-    serve(atlases, [opened.findings for opened in atlases], host, port, open_browser=not no_open)
+    folders = [path for path in (atlas, other) if path is not None]
+    for folder in folders:
+        if folder.exists() and (not folder.is_dir() or any(folder.glob("[!.]*"))):
+            Atlas(folder)  # what cannot be read or become an atlas is refused here
+        else:
+            typer.echo(f"There is no atlas in {folder} yet; the page waits for it.")
+    serve(folders, host, port, open_browser=not no_open)

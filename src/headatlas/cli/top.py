@@ -58,6 +58,8 @@ def run(
     console.print(table)
     for found in found_again(opened, opened.choose_method(method), task):
         console.print(found_again_sentence(found))
+    if opened.run.pending:
+        console.print(opened.run.still_to_come)
 
 
 def _consensus(atlas: Atlas, task: str | None, k: int, method: str | None, json_: bool) -> None:

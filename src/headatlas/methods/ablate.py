@@ -78,6 +78,7 @@ class Ablate(Method):
         ),
         primary="needed",
         priority=4,
+        turn=2,
         evidence_from="exact effects on fit and choose examples",
         figures=("atlas",),
     )

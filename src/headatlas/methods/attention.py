@@ -52,6 +52,7 @@ class Attention(Method):
             for name, target in TARGETS.items()
         ),
         primary="first",
+        turn=1,
     )
 
     def work(self, context: RunContext) -> list[Step]:

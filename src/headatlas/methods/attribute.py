@@ -51,6 +51,7 @@ class Attribute(Method):
         ),
         primary="needed",
         priority=1,
+        turn=1,
         evidence_from="gradients on fit examples",
     )
     metric: str | None = None

@@ -1,4 +1,4 @@
-"""Serve the page of an atlas: read-only, to this machine by default, and nothing but the atlas that was given."""
+"""Serve the page of an atlas, also while it grows: read-only, to this machine by default, and nothing but the atlas."""
 
 from __future__ import annotations
 
@@ -10,21 +10,16 @@ import webbrowser
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 import uvicorn
 from fastapi import FastAPI, HTTPException, Request, Response
-from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
+from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, StreamingResponse
 
 from headatlas.errors import HeadAtlasError
-from headatlas.views.page.page import policy, render
+from headatlas.views.live import LivePage, offered
+from headatlas.views.page.page import policy_of
 
-if TYPE_CHECKING:
-    from headatlas.atlas.atlas import Atlas
-    from headatlas.patterns import Finding
-
-TABLES = ("scores", "competence", "diagnostics", "noise", "evidence")
 READING = ("GET", "HEAD")
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -37,23 +32,12 @@ HEADERS = {
 }
 
 
-def offered(atlas: Atlas) -> dict[str, Path]:
-    """The files of an atlas that may be fetched, by name. Links that lead out of its folder are left out."""
-    names = ["run.json", *(f"{name}.parquet" for name in TABLES), "report.md"]
-    kinds = (".png", ".svg", ".pdf")
-    figures = sorted(path for path in (atlas.path / "figures").glob("*") if path.suffix in kinds)
-    paths = [atlas.path / name for name in names] + figures
-    home = atlas.path.resolve()
-    return {
-        path.relative_to(atlas.path).as_posix(): path
-        for path in paths
-        if path.is_file() and path.resolve().is_relative_to(home)
-    }
+def make_app(folders: Sequence[Path], host: str = "127.0.0.1", is_over: Callable[[], bool] = lambda: False) -> FastAPI:
+    """The application: the page, the files it offers, news of them, and nothing else. It never runs a model.
 
-
-def make_app(atlases: Sequence[Atlas], findings: Sequence[Sequence[Finding]] = (), host: str = "127.0.0.1") -> FastAPI:
-    """The application: the page, the files it offers, and nothing else. It never runs a model."""
-    page = render(atlases, findings, downloads=[list(offered(atlas)) for atlas in atlases])
+    Streams of news end when `is_over`, which is asked twice a second: a server that waits for them could not stop.
+    """
+    live = LivePage(folders)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
 
     @app.middleware("http")
@@ -70,12 +54,17 @@ def make_app(atlases: Sequence[Atlas], findings: Sequence[Sequence[Finding]] = (
 
     @app.api_route("/", methods=list(READING))
     def show() -> HTMLResponse:
-        return HTMLResponse(page, headers={"Content-Security-Policy": f"{policy()}; frame-ancestors 'none'"})
+        page = live.page()
+        return HTMLResponse(page, headers={"Content-Security-Policy": f"{policy_of(page)}; frame-ancestors 'none'"})
+
+    @app.get("/events")
+    async def tell() -> StreamingResponse:
+        return StreamingResponse(live.events(is_over), media_type="text/event-stream")
 
     @app.api_route("/atlas/{index}/{name:path}", methods=list(READING))
     def fetch(index: int, name: str) -> FileResponse:
         # The name is looked up, never joined to a folder: no path can lead anywhere else.
-        path = offered(atlases[index]).get(name) if 0 <= index < len(atlases) else None
+        path = offered(folders[index]).get(name) if 0 <= index < len(folders) else None
         if path is None:
             raise HTTPException(404, "The atlas offers no such file.")
         kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
@@ -119,20 +108,19 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(
-    atlases: Sequence[Atlas],
-    findings: Sequence[Sequence[Finding]] = (),
+    folders: Sequence[Path],
     host: str = "127.0.0.1",
     port: int = 8642,
     open_browser: bool = True,
 ) -> None:
-    """Serve until interrupted. `findings` holds one list per atlas."""
-    app = make_app(atlases, findings, host)
+    """Serve the page of one atlas folder, or of two side by side, until interrupted."""
     listener = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}/"
     typer.echo(f"{address}   (Ctrl-C to stop)")
     if open_browser:
         webbrowser.open(address)
+    app = make_app(folders, host, lambda: server.should_exit)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listener])

@@ -59,6 +59,11 @@ def _tasks(cls: type[Method], preset: str, suite: Suite) -> dict[str, tuple[str,
     return {"tasks": tuple(sorted(suite.tasks, key=lambda task: task not in suite.knowledge.showcase)[:most])}
 
 
+def in_turn(methods: Sequence[Method]) -> tuple[Method, ...]:
+    """The methods in the order in which a map runs them: by their declared turn, else as they were asked for."""
+    return tuple(sorted(methods, key=lambda method: method.info.turn))
+
+
 def usable_methods(methods: Sequence[Method], tasks: Sequence[str], named: bool) -> tuple[Method, ...]:
     """The methods that can map so few tasks; one that was named and cannot is an error."""
     usable = tuple(method for method in methods if len(tasks) >= method.info.fewest_tasks)

@@ -17,17 +17,16 @@ from headatlas.atlas.records import HeadMap
 from headatlas.atlas.run_record import (
     Asked,
     AuditRecord,
-    CellCounts,
     MapSettings,
     ModelRecord,
     RunRecord,
     SuiteRecord,
     write_run,
 )
-from headatlas.atlas.writing import write_competence, write_diagnostics, write_noise, write_scores
+from headatlas.atlas.writing import write_competence
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.files import remove
-from headatlas.methods.base import Measured, Method
+from headatlas.methods.base import Method
 from headatlas.model.heads import HeadModel
 from headatlas.model.loading import load
 from headatlas.progress import Reporter
@@ -41,10 +40,12 @@ from headatlas.stats import too_few_groups
 from headatlas.suites.audit.audit import audit
 from headatlas.suites.suite import SPLITS, Suite
 from headatlas.views.rounding import rounding_warning
-from headatlas.workflows.choose_methods import usable_methods
+from headatlas.views.terminal.stages import competence_line, method_line
+from headatlas.workflows.choose_methods import in_turn, usable_methods
+from headatlas.workflows.growth import Growth, tested_maps
 from headatlas.workflows.plan import announce
 from headatlas.workflows.presets import DEFAULT
-from headatlas.workflows.publish import FILES, publish
+from headatlas.workflows.publish import FILES, drop_other_figures, publish
 from headatlas.workflows.request import check_request
 
 TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet", "noise.parquet")
@@ -80,6 +81,9 @@ def map_heads(
     `metric` ("margin" or "logprob") and `baseline` ("twin", "pair", "mean", "zero" or "resample") go to every method
     that has them; by default they follow from what the examples have. `settings` are settings of methods by their
     names, such as {"probe": {"kind": "paper"}}. Without `report`, figures, report.md and report.html are left out.
+
+    The atlas can be read while it grows: competence is written and published first, then the maps of one method after
+    the other, quick methods first; `atlas.run.pending` names those that are still to come.
     """
     reporter = reporter or Reporter()
     asked_for = check_request(
@@ -111,11 +115,12 @@ def map_heads(
     _check_examples(context, ready)
     announce(context, ready, reporter)
     with locked(out):
-        record = _begin(context, chosen, how, asked, out, reporter)
-        atlas = _run(context, ready, methods is not None, record, out, reporter)
-        if report:
-            publish(atlas, reporter)
-        return atlas
+        earlier = tested_maps(out)
+        record = _begin(context, chosen, how, asked, ready, out, reporter)
+        for name in (*TABLES, *FILES):
+            remove(out / name)
+        growth = Growth(record, out, model.name, earlier)
+        return _run(context, ready, methods is not None, growth, report, reporter)
 
 
 def _checked_folder(out: Path) -> Path:
@@ -145,10 +150,15 @@ def _check_examples(context: RunContext, methods: Sequence[Method]) -> None:
 
 
 def _begin(
-    context: RunContext, suite: Suite, how: MapSettings, asked: Asked, out: Path, reporter: Reporter
+    context: RunContext,
+    suite: Suite,
+    how: MapSettings,
+    asked: Asked,
+    methods: Sequence[Method],
+    out: Path,
+    reporter: Reporter,
 ) -> RunRecord:
-    """The record of a run that has just begun, written; what an earlier run with other settings left is removed, so
-    that an unfinished atlas cannot show it."""
+    """The record of a run that has just begun, written."""
     model = context.model
     record = RunRecord(
         asked=asked,
@@ -178,55 +188,47 @@ def _begin(
         | {"python": platform.python_version()},
         audit=_audit(suite, out, reporter),
         started=_now(),
+        pending=[method.info.name for method in in_turn(methods)],
     )
-    if (out / "run.json").exists():  # its evidence stays, if the maps turn out to be the same
-        earlier = Atlas(out).run
-        record.tests, record.verifications = earlier.tests, earlier.verifications
     write_run(out, record)
     return record
 
 
 def _run(
-    context: RunContext, methods: Sequence[Method], named: bool, record: RunRecord, out: Path, reporter: Reporter
+    context: RunContext, methods: Sequence[Method], named: bool, growth: Growth, report: bool, reporter: Reporter
 ) -> Atlas:
-    began = time.monotonic()
-    earlier_scores = _bytes(out / "scores.parquet")
-    for name in (*TABLES, *FILES):
-        remove(out / name)
+    """Competence, then method by method; after each of them the atlas is written, its best sentence said, and the
+    page published."""
+    began, settings = time.monotonic(), growth.record.settings
     entries, known = competence(context)
-    entries, context = select(context, entries, known, record.settings.at_chance, record.settings.known_only)
+    entries, context = select(context, entries, known, settings.at_chance, settings.known_only)
     usable = usable_methods(methods, context.tasks, named)
     for method in methods:
         if method not in usable:
             reporter.say(f"{method.info.name} is left out: it compares tasks, and there is only {context.tasks[0]}.")
-    record.rounding = rounding_noise(context)
-    measured = [method.measure(context) for method in usable]
-    maps = [head_map for part in measured for head_map in part.maps]
-    record.methods = [_mapped(method, part) for method, part in zip(usable, measured, strict=True)]
-    record.quantities = {
-        method.info.name: part.quantities for method, part in zip(usable, measured, strict=True) if part.quantities
-    }
-    record.doubts = {
-        method.info.name: part.doubts for method, part in zip(usable, measured, strict=True) if part.doubts
-    }
-    record.default_method = default_method(record, maps)
+    seconds = time.monotonic() - began
+    growth.record.rounding = rounding_noise(context)
+    write_competence(growth.out, entries)
+    atlas = growth.begin(usable)
+    reporter.say(competence_line(atlas, seconds))
+    shown = None
+    for method in in_turn(usable):
+        if report:
+            publish(atlas, reporter, since=shown)
+            shown = atlas
+        stage_began = time.monotonic()
+        measured = method.measure(context)
+        ended = time.monotonic()
+        atlas = growth.add(method, measured, context.runner, _now(), ended - began)
+        reporter.say(method_line(atlas, method.info, ended - stage_began))
     computed, reused = len(context.runner.computed), len(context.runner.reused)
-    record.cells = CellCounts(computed=computed, reused=reused)
-    write_run(out, record)
-    write_competence(out, entries)
-    write_diagnostics(out, context.model.name, [entry for part in measured for entry in part.diagnostics])
-    write_noise(out, context.model.name, maps)
-    write_scores(out, context.model.name, maps, record.methods)
-    if earlier_scores != _bytes(out / "scores.parquet"):
-        remove(out / "evidence.parquet")  # it is about other maps
-        record.tests, record.verifications = [], []
-    record.finished, record.seconds = _now(), round(time.monotonic() - began, 1)
-    write_run(out, record)
-    reporter.say(f"{computed} cells computed, {reused} reused from an earlier run in {out}.")
-    atlas = Atlas(out)
-    for remark in (*_without_intervals(maps), rounding_warning(atlas)):
+    reporter.say(f"{computed} cells computed, {reused} reused from an earlier run in {growth.out}.")
+    for remark in (*_without_intervals(growth.maps), rounding_warning(atlas)):
         if remark:
             reporter.say(remark)
+    if report:
+        publish(atlas, reporter)
+        drop_other_figures(atlas)
     return atlas
 
 
@@ -240,27 +242,6 @@ def _without_intervals(maps: Sequence[HeadMap]) -> list[str]:
     return [f"{method}: no interval and no p for {', '.join(of)}: {why}." for (method, why), of in tasks.items()]
 
 
-def _mapped(method: Method, measured: Measured) -> Any:
-    """The declaration of a method with the measures that it gave this time."""
-    given = {head_map.measure for head_map in measured.maps}
-    info = method.info
-    if not given:
-        return info
-    return info.model_copy(update={"measures": tuple(measure for measure in info.measures if measure.name in given)})
-
-
-def default_method(record: RunRecord, maps: Sequence[HeadMap]) -> str | None:
-    """Of the methods that mapped every head, the one with the highest priority; else of all that made maps."""
-    every = record.model.layers * record.model.heads
-    candidates = []
-    for info in record.methods:
-        primary = [head_map for head_map in maps if (head_map.method, head_map.measure) == (info.name, info.primary)]
-        if primary:
-            complete = all(len(head_map.heads) == every for head_map in primary)
-            candidates.append((complete, info.priority, info.name))
-    return max(candidates, key=lambda candidate: candidate[:2])[2] if candidates else None
-
-
 def _audit(suite: Suite, out: Path, reporter: Reporter) -> list[AuditRecord]:
     """What the texts of the suite give away; taken over from an earlier run on the same suite by the same version."""
     if (out / "run.json").exists():
@@ -270,10 +251,6 @@ def _audit(suite: Suite, out: Path, reporter: Reporter) -> list[AuditRecord]:
             return earlier.audit
     with reporter.spinner("Auditing the suite"):
         return [AuditRecord(**check.row()) for check in audit(suite)]
-
-
-def _bytes(path: Path) -> bytes | None:
-    return path.read_bytes() if path.exists() else None
 
 
 def _now() -> str:

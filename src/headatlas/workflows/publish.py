@@ -1,10 +1,14 @@
-"""Everything an atlas shows, written at once: figures, report.md and the page report.html."""
+"""Everything an atlas shows, written at once: figures, report.md and the page report.html.
+
+An atlas that still grows is published without findings, and only those of its figures are drawn that are new.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headatlas.views.figures import write_figures
+from headatlas.files import remove
+from headatlas.views.figures import figure_files, write_figures
 from headatlas.views.page import write_page
 from headatlas.views.report.report import write_report
 
@@ -15,8 +19,18 @@ if TYPE_CHECKING:
 FILES = ("figures", "report.md", "report.html")
 
 
-def publish(atlas: Atlas, reporter: Reporter) -> None:
-    with reporter.spinner("Drawing figures, looking for patterns, writing the report"):
-        write_figures(atlas)
+def publish(atlas: Atlas, reporter: Reporter, since: Atlas | None = None) -> None:
+    """`since` is the stage of the atlas that was published before this one; without it all figures are drawn."""
+    patterns = "" if atlas.run.pending else "looking for patterns, "
+    with reporter.spinner(f"Drawing figures, {patterns}writing the report"):
+        write_figures(atlas, since)
         write_report(atlas, findings=atlas.findings)
         write_page([atlas], findings=[atlas.findings])
+
+
+def drop_other_figures(atlas: Atlas) -> None:
+    """Remove figures of earlier stages that a finished atlas does not have."""
+    drawn = set(figure_files(atlas))
+    for path in (atlas.path / "figures").glob("*"):
+        if path not in drawn:
+            remove(path)

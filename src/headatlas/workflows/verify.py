@@ -53,6 +53,11 @@ def verify(
     began = time.monotonic()
     reporter = reporter or Reporter()
     atlas = atlas if isinstance(atlas, Atlas) else Atlas(atlas)
+    if atlas.run.pending:
+        raise HeadAtlasError(
+            f"The atlas {atlas.path} is not finished. {atlas.run.still_to_come} Evidence would not outlast the rest of "
+            f"the run; continue it with: {atlas.run.asked.command or 'headatlas.map'}"
+        )
     method = atlas.choose_method(method)
     chosen = _tests(atlas, method, tests)
     name = preset or atlas.run.settings.preset

@@ -47,7 +47,7 @@ def test_one_task_and_many(tmp_path, name, count):
     if name == "atlas":
         words = [text.get_text() for text in figure.axes[1].artists[0].findobj(Text)]
         assert [word.split(":")[0] for word in words if ": " in word and word.startswith("Task")] == tasks
-    elif name in ("specificity", "steer"):
+    elif name in ("specificity", "steer", "competence"):
         labels = [label.get_text().split("\n")[0] for label in figure.axes[0].get_yticklabels()]
         assert labels == tasks
     else:

@@ -56,6 +56,9 @@ def test_the_report_of_a_model_with_a_backup_head_warns(tmp_path):
 def test_a_report_on_single_heads_says_that_backups_were_not_looked_for(tmp_path):
     assert backups_not_asked(write_atlas(tmp_path / "one", [Known(np.ones((2, 3)), method="ablate")])) == [NOT_ASKED]
     assert backups_not_asked(write_atlas(tmp_path / "two", [Known(np.ones((2, 3)), method="probe")])) == []
+    growing = write_atlas(tmp_path / "three", [Known(np.ones((2, 3)), method="ablate")])
+    growing.run.pending = ["repair"]
+    assert backups_not_asked(growing) == []
 
 
 def test_an_unsure_takeover_is_none(tmp_path):

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from headatlas.atlas.run_record import Quantity
+from headatlas.atlas.atlas import Atlas
+from headatlas.atlas.run_record import Quantity, write_run
 from headatlas.views.page import about
 from headatlas.views.report.not_shown import not_shown_chapter
 from tests.atlases import Known, rich_atlas, write_atlas
@@ -40,9 +41,22 @@ def test_the_headline(atlas):
     assert about.describe_headline(atlas, ["mask", "keep"]) == {
         "sentence": "7 of 8 tasks of the suite cognitive mapped by probe, attribute, ablate and gate; tested by mask "
         "and keep.",
+        "pending": "",
         "small": "standard preset · 2026-01-01 · 1 min 0 s",
     }
     assert about.describe_headline(atlas, [])["sentence"].endswith("gate; not yet tested by intervention.")
+
+
+def test_the_headline_of_an_atlas_that_still_grows(tmp_path):
+    growing = write_atlas(tmp_path / "a", [Known(np.ones((2, 2)))])
+    growing.run.pending = ["ablate", "gate"]
+    assert about.describe_headline(growing, [])["pending"] == (
+        "Still to come: ablate, gate. Findings come at the end, from all maps together."
+    )
+    growing.run.methods = []  # as before the first method is done
+    write_run(growing.path, growing.run)
+    empty = about.describe_headline(Atlas(growing.path), [])
+    assert empty["sentence"] == "1 task of the suite cognitive; no maps yet."
 
 
 def test_query_heads_know_their_kv_group(tmp_path):
@@ -92,10 +106,3 @@ def test_the_run_can_be_repeated(atlas):
     facts = dict(about.describe_run(atlas))
     assert facts["command"] == "headatlas map" and facts["folder"] == "atlas"
     assert facts["settings"].startswith('preset standard, limits {"fit": 48') and "chat false" in facts["settings"]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(None, ""), (12.4, "12 s"), (60, "1 min 0 s"), (3599.6, "1 h 0 min"), (7260, "2 h 1 min")]
-)
-def test_durations(seconds, text):
-    assert about.duration(seconds) == text

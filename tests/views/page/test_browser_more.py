@@ -2,18 +2,15 @@
 
 import csv
 import io
-import threading
-import time
 from xml.etree import ElementTree
 
 import pytest
-import uvicorn
 from playwright.sync_api import expect
 
 from headatlas.patterns import Finding
 from headatlas.views.page import write_page
-from headatlas.views.server import listen, make_app
 from tests.atlases import rich_atlas
+from tests.views.serving import served
 
 pytestmark = pytest.mark.browser
 
@@ -154,23 +151,12 @@ def test_eighty_layers_of_sixty_four_heads(look, tmp_path):
 
 
 def test_the_server_shows_the_same_page(look, atlas):
-    listener = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(make_app([atlas]), log_level="error"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    try:
-        with look(address, offline=False) as page:
-            assert page.locator(".cell").count() >= 270
-            page.wait_for_selector(".files a")
-            with page.expect_download() as download:
-                page.locator(".files a", has_text="scores.parquet").click()
-            assert download.value.path().read_bytes() == (atlas.path / "scores.parquet").read_bytes()
-            assert all(url.startswith(address) for url in page.watched.requests)
-            # Chromium calls a navigation that becomes a download aborted.
-            page.watched.problems = [problem for problem in page.watched.problems if "scores.parquet" not in problem]
-    finally:
-        server.should_exit = True
-        thread.join(10)
+    with served([atlas.path]) as address, look(address, offline=False) as page:
+        assert page.locator(".cell").count() >= 270
+        page.wait_for_selector(".files a")
+        with page.expect_download() as download:
+            page.locator(".files a", has_text="scores.parquet").click()
+        assert download.value.path().read_bytes() == (atlas.path / "scores.parquet").read_bytes()
+        assert all(url.startswith(address) for url in page.watched.requests)
+        # Chromium calls a navigation that becomes a download aborted.
+        page.watched.problems = [problem for problem in page.watched.problems if "scores.parquet" not in problem]

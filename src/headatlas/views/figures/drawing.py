@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headatlas.errors import HeadAtlasError
+from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.views.figures.registry import COMPARISON, FIGURES, FigureInfo, figures_of, find_figure
 from headatlas.views.rows import only, outcome
 from headatlas.wording import count
@@ -39,28 +39,42 @@ def write_comparison_figure(comparison: Comparison, paths: Sequence[Path]) -> No
             save(figure, path)
 
 
-def write_figures(atlas: Atlas) -> list[Path]:
-    """All figures that an atlas has data for, as PNG and SVG, in its `figures` folder.
+def write_figures(atlas: Atlas, since: Atlas | None = None) -> list[Path]:
+    """All figures that an atlas has data for, as PNG and SVG, in its `figures` folder; returns what was drawn.
 
     Those of the default method bear the name of the figure; those of others end in the name of the method. Maps are
-    drawn of the default method only.
+    drawn of the default method only. `since` is the same atlas as it was when its figures were last written, with fewer
+    methods: those that show the same method as then are not drawn again.
     """
-    paths = []
+    drawn = [] if since is None else [(method, paths) for _, method, paths in _planned(since)]
+    written = []
+    for info, method, paths in _planned(atlas):
+        if (method, paths) not in drawn:
+            _draw(atlas, info, method, paths)
+            written += paths
+    return written
+
+
+def figure_files(atlas: Atlas) -> list[Path]:
+    """The files of all figures that an atlas has data for."""
+    return [path for *_, paths in _planned(atlas) for path in paths]
+
+
+def _planned(atlas: Atlas) -> Iterator[tuple[FigureInfo, str | None, list[Path]]]:
+    """Every figure that an atlas has data for, with its method and its files."""
     for name, info in figures_of(atlas).items():
-        methods = info.methods(atlas)
-        if not methods:
-            continue
-        default = _choose_method(atlas, info, None)
-        others = [method for method in methods if method != default] if info.source != "maps" else []
-        for method in (default, *others):
-            stem = name if method == default else f"{name}-{method}"
-            files = [atlas.path / "figures" / f"{stem}.{suffix}" for suffix in WRITTEN]
-            _draw(atlas, info, method, files)
-            paths += files
-    return paths
+        stems: dict[str, str | None] = {}
+        if info.source == "competence":
+            stems[name] = None
+        elif methods := info.methods(atlas):
+            default = _choose_method(atlas, info, None)
+            others = [method for method in methods if method != default] if info.source != "maps" else []
+            stems = {name: default} | {f"{name}-{method}": method for method in others}
+        for stem, method in stems.items():
+            yield info, method, [atlas.path / "figures" / f"{stem}.{suffix}" for suffix in WRITTEN]
 
 
-def _draw(atlas: Atlas, info: FigureInfo, method: str, paths: list[Path]) -> Figure:
+def _draw(atlas: Atlas, info: FigureInfo, method: str | None, paths: list[Path]) -> Figure:
     # Help texts list figures; they should not have to wait for matplotlib.
     from matplotlib import rc_context
 
@@ -68,7 +82,9 @@ def _draw(atlas: Atlas, info: FigureInfo, method: str, paths: list[Path]) -> Fig
 
     with rc_context(settings()):
         function = info.function()
-        if info.source == "test":
+        if method is None:
+            figure = function(atlas)
+        elif info.source == "test":
             tests = [test for test in info.tests(atlas) if len(only(atlas.evidence, test=test, method=method))]
             figure = function(outcome(atlas, tests[0], method))
         else:
@@ -78,13 +94,18 @@ def _draw(atlas: Atlas, info: FigureInfo, method: str, paths: list[Path]) -> Fig
     return figure
 
 
-def _choose_method(atlas: Atlas, info: FigureInfo, method: str | None) -> str:
-    """The method asked for; without one the default of the atlas, or the last that there are data for."""
+def _choose_method(atlas: Atlas, info: FigureInfo, method: str | None) -> str | None:
+    """The method asked for; without one the default of the atlas, or the last that there are data for. None for a
+    figure of the intact model, which no method made."""
+    if info.source == "competence":
+        if method is not None:
+            raise UsageError(f"The figure {info.name!r} is about the intact model; leave `method` out.")
+        return None
     if method is not None:
         atlas.choose_method(method)
     methods = info.methods(atlas)
     if not methods or (method is not None and method not in methods):
-        raise HeadAtlasError(_lacking(atlas, info, method, methods))
+        raise HeadAtlasError(" ".join(filter(None, [_lacking(atlas, info, method, methods), atlas.run.still_to_come])))
     if method is not None:
         return method
     default = atlas.choose_method()

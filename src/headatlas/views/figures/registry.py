@@ -28,16 +28,17 @@ class FigureInfo:
     """One figure: what it shows, how it is drawn, and what an atlas must have for it.
 
     `source` says what it is drawn from. From "maps" and from a "method" that declares it: `drawn_by(atlas, method)`.
-    From a "test" that declares it: `drawn_by(outcome)`. From a "comparison" of two maps, which is no part of an atlas:
-    `drawn_by(comparison)`. `metric` is one that evidence or diagnostics must have, and
-    `differences` says that it must be a comparison of controls; `measures` are those that the maps of a method must
-    have. `made_by` is the method or test that a message names where an atlas has nothing to draw.
+    From a "test" that declares it: `drawn_by(outcome)`. From the "competence" of the intact model: `drawn_by(atlas)`.
+    From a "comparison" of two maps, which is no part of an atlas: `drawn_by(comparison)`. `metric` is one that evidence
+    or diagnostics must have, and `differences` says that it must be a comparison of controls; `measures` are those that
+    the maps of a method must have. `made_by` is the method or test that a message names where an atlas has nothing to
+    draw.
     """
 
     name: str
     summary: str  # one line for help texts
     drawn_by: str | Callable[..., Figure]  # "module:function" is imported when it is first drawn
-    source: Literal["maps", "method", "test", "comparison"]
+    source: Literal["maps", "method", "test", "competence", "comparison"]
     metric: str | None = None
     differences: bool = False
     measures: tuple[str, ...] = ()
@@ -81,6 +82,10 @@ FIGURES: dict[str, FigureInfo] = {
         FigureInfo(
             "atlas", "what every head is specifically for, in one grid", f"{HERE}.atlas:draw_atlas", "method",
             measures=("share", "specific"), made_by="ablate",
+        ),
+        FigureInfo(
+            "competence", "what the intact model can do, beside guessing", f"{HERE}.competence:draw_competence",
+            "competence",
         ),
         FigureInfo("importance", "the maps: every head of every task", f"{HERE}.importance:draw_importance", "maps"),
         FigureInfo(
@@ -156,7 +161,7 @@ def register_figure(
     name: str,
     drawn_by: str | Callable[..., Figure],
     summary: str,
-    source: Literal["maps", "method", "test"],
+    source: Literal["maps", "method", "test", "competence"],
     **more: Any,
 ) -> FigureInfo:
     """Add a figure; `FigureInfo` explains the parameters. Methods and tests declare it by its name."""

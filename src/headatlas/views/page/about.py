@@ -12,9 +12,10 @@ import numpy as np
 from headatlas.atlas.records import COMPETENT
 from headatlas.views.known_heads import known_heads_line
 from headatlas.views.page.encoding import packed_halves, plain
+from headatlas.views.pending import pending_words
 from headatlas.views.quantities import measure_of, quantity_words, task_notes
 from headatlas.views.scale import tick_step
-from headatlas.wording import count, decimal, listed, percent, significant
+from headatlas.wording import count, decimal, elapsed, listed, percent, significant
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
@@ -99,10 +100,12 @@ def describe_headline(atlas: Atlas, tests: Sequence[str]) -> dict[str, str]:
     run = atlas.run
     tested = f"tested by {listed(tests)}" if tests else "not yet tested by intervention"
     when = (run.finished or run.started)[:10]
-    small = [f"{run.settings.preset} preset", when, duration(run.seconds)]
+    small = [f"{run.settings.preset} preset", when, elapsed(run.seconds)]
+    tasks = count(len(describe_tasks(atlas)), "task")
+    mapped = f"{len(atlas.tasks)} of {tasks} of the suite {run.suite.name} mapped by {listed(atlas.methods)}; {tested}."
     return {
-        "sentence": f"{len(atlas.tasks)} of {count(len(describe_tasks(atlas)), 'task')} of the suite {run.suite.name} "
-        f"mapped by {listed(atlas.methods)}; {tested}.",
+        "sentence": mapped if atlas.methods else f"{tasks} of the suite {run.suite.name}; no maps yet.",
+        "pending": pending_words(run),
         "small": " · ".join(text for text in small if text),
     }
 
@@ -160,7 +163,7 @@ def describe_run(atlas: Atlas) -> list[tuple[str, str]]:
         ("measured", "; ".join(measured)),
         ("settings", _text(settings)),
         ("versions", _text(run.versions)),
-        ("time", ", ".join(text for text in (run.started, duration(run.seconds)) if text)),
+        ("time", ", ".join(text for text in (run.started, elapsed(run.seconds)) if text)),
         ("cells", _text(run.cells.model_dump()) if run.cells else ""),
     ]
     return [(name, text) for name, text in facts if text]
@@ -172,17 +175,6 @@ def _measured(by_task: Mapping[str, Quantity]) -> str:
     for task, quantity in by_task.items():
         tasks.setdefault(quantity_words(quantity), []).append(task)
     return " and ".join(f"{words} ({listed(named)})" if len(tasks) > 1 else words for words, named in tasks.items())
-
-
-def duration(seconds: float | None) -> str:
-    """A time in the two largest of its units; empty where it is not known."""
-    if seconds is None:
-        return ""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes = round(whole / 60)
-    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def _text(settings: dict[str, Any]) -> str:

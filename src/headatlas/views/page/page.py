@@ -6,7 +6,7 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # In the order in which they build on each other; together they are one script.
 SCRIPTS = (
     "dom", "data", "colour", "state", "grid", "panel", "maps", "pointer", "charts", "functions", "focus", "card",
-    "overlap", "compare", "evidence", "quality", "findings", "run", "download", "keys", "main",
+    "overlap", "compare", "evidence", "quality", "findings", "run", "download", "keys", "live", "main",
 )  # fmt: skip
 STYLES = ("page", "maps", "functions", "parts")
 MOST = 2
@@ -39,7 +39,7 @@ def write_page(
     """Write the page of one atlas, or of two side by side; by default `report.html` in the folder of the first.
 
     `findings` holds one list for each atlas, such as `patterns.find_patterns(atlas)`; none are shown without it, and no
-    section about how alike two maps are without a `comparison`.
+    section about how alike two maps are without a `comparison`. An atlas that still grows shows no findings.
     """
     target = Path(path) if path is not None else atlases[0].path / "report.html"
     write_bytes(target, render(atlases, findings, comparison=comparison).encode())
@@ -51,20 +51,38 @@ def render(
     findings: Sequence[Sequence[Finding]] = (),
     downloads: Sequence[Sequence[str]] = (),
     comparison: Comparison | None = None,
+    live: str = "",
 ) -> str:
-    """The page as text. `downloads` names the files of each atlas that a server offers beside it."""
+    """The page as text. `downloads` names the files of each atlas that a server offers beside it, and `live` the state
+    of the atlases that it shows; only then does the page ask the server for news."""
     if not 1 <= len(atlases) <= MOST:
         raise UsageError(f"A page shows one atlas, or two side by side; {len(atlases)} were given.")
     names = " and ".join(dict.fromkeys(atlas.run.model.name for atlas in atlases))
     parts = {
-        "policy": policy(),
+        "policy": policy(live=bool(live)),
         "title": html.escape(f"{names} · headatlas"),
         "style": style(),
         "script": script(),
-        "data": as_json(describe_page(atlases, findings, downloads, comparison)),
+        "data": as_json({"live": live, **describe_page(atlases, findings, downloads, comparison)}),
     }
+    return _filled("page.html", parts)
+
+
+def render_waiting(text: str, live: str) -> str:
+    """The page of a server that has nothing to show yet."""
+    parts = {
+        "policy": policy(waiting_script(), live=True),
+        "style": style(),
+        "script": waiting_script(),
+        "text": html.escape(text),
+        "data": as_json({"live": live}),
+    }
+    return _filled("waiting.html", parts)
+
+
+def _filled(template: str, parts: Mapping[str, str]) -> str:
     # Split once: what is put in is never looked through for further marks.
-    pieces = _asset("page.html").split("%%")
+    pieces = _asset(template).split("%%")
     return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
 
 
@@ -74,13 +92,19 @@ def as_json(data: Any) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-@cache
-def policy() -> str:
-    """The Content-Security-Policy: this script and this style, images made by the page, and nothing else."""
+def policy(text: str | None = None, live: bool = False) -> str:
+    """The Content-Security-Policy: this script and this style, images made by the page, for a served page news of its
+    server, and nothing else."""
+    news = "connect-src 'self'; " if live else ""
     return (
-        f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(style())}'; img-src data: blob:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src '{_hash(text or script())}'; style-src '{_hash(style())}'; {news}"
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
+
+
+def policy_of(page: str) -> str:
+    """The policy that a page states, for the header of a server."""
+    return page.split('Content-Security-Policy" content="', 1)[1].split('"', 1)[0]
 
 
 @cache
@@ -90,7 +114,15 @@ def style() -> str:
 
 @cache
 def script() -> str:
-    body = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
+    return _closed("\n".join(_asset(f"{name}.js") for name in SCRIPTS))
+
+
+@cache
+def waiting_script() -> str:
+    return _closed(f'{_asset("live.js")}\nfollowAtlas(JSON.parse(document.getElementById("data").textContent).live);')
+
+
+def _closed(body: str) -> str:
     return f'\n(() => {{\n"use strict";\n{body}\n}})();\n'
 
 

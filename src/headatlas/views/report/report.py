@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from headatlas.files import write_bytes
 from headatlas.patterns import find_patterns
+from headatlas.views.pending import pending_words
 from headatlas.views.report.competence import competence_chapter
 from headatlas.views.report.evidence import evidence_chapter
 from headatlas.views.report.functions import functions_lines
@@ -28,26 +29,33 @@ if TYPE_CHECKING:
 
 
 def write_report(atlas: Atlas, method: str | None = None, findings: Sequence[Finding] | None = None) -> Path:
-    """Write `report.md` into the atlas. Findings are worked out anew unless they are given."""
-    method = atlas.choose_method(method)
-    findings = find_patterns(atlas, method) if findings is None else findings
+    """Write `report.md` into the atlas. Findings are worked out anew unless they are given, and left out as long as
+    maps are still to come."""
+    chapters = [_run(atlas), competence_chapter(atlas)]
+    if atlas.methods:
+        chapters += _about_maps(atlas, atlas.choose_method(method), findings)
+    path = atlas.path / "report.md"
+    write_bytes(path, ("\n\n".join(filter(None, map(_joined, chapters))) + "\n").encode())
+    return path
+
+
+def _about_maps(atlas: Atlas, method: str, findings: Sequence[Finding] | None) -> list[list[str]]:
+    if atlas.run.pending:
+        findings = []
+    elif findings is None:
+        findings = find_patterns(atlas, method)
     what_for = [
         "## What each head is for",
         *functions_lines(atlas),
-        *supported_lines(findings),
+        *([] if atlas.run.pending else supported_lines(findings)),
         *maps_lines(atlas, method),
     ]
-    chapters = (
-        _run(atlas),
-        competence_chapter(atlas),
+    return [
         what_for,
         sure_chapter(atlas, method),
         evidence_chapter(atlas),
         not_shown_chapter(atlas, method, findings),
-    )
-    path = atlas.path / "report.md"
-    write_bytes(path, ("\n\n".join(filter(None, map(_joined, chapters))) + "\n").encode())
-    return path
+    ]
 
 
 def _joined(lines: Iterable[str]) -> str:
@@ -70,7 +78,11 @@ def _run(atlas: Atlas) -> list[str]:
         command = f" by {plain(run.asked.command)}" if run.asked.command else ""
         version = f", headatlas {run.versions['headatlas']}" if "headatlas" in run.versions else ""
         facts.append(f"Finished {run.finished} after {run.seconds:.0f} s{command}{version}.")
-    return [f"# Atlas of {plain(model.name)}", bullets(facts)]
+    return [
+        f"# Atlas of {plain(model.name)}",
+        f"**{plain(pending_words(run))}**" if run.pending else "",
+        bullets(facts),
+    ]
 
 
 def _settings(name: str, settings: Mapping[str, object]) -> str:

@@ -204,6 +204,8 @@ const TASKS = [...new Set(ATLASES.flatMap((atlas) => atlas.tasks.map((task) => t
 const METHODS = [...new Set(ATLASES.flatMap((atlas) => atlas.methods.map((method) => method.name)))];
 const MAPPED = TASKS.filter((name) => ATLASES.some((atlas) => atlas.tasks.some((task) => task.name === name && task.mapped)));
 
+const HAS_MAPS = METHODS.length > 0; // none while the first method is at work
+
 const atlasesWith = (method) => ATLASES.filter((atlas) => atlas.method(method));
 /** What a method declares about itself. */
 const methodInfo = (method) => atlasesWith(method)[0].method(method);

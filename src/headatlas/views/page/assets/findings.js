@@ -6,7 +6,7 @@ function drawFindings() {
 }
 
 function findingsIn(atlas) {
-  if (!atlas.findings.length) return empty("No patterns were searched for in this atlas.");
+  if (!atlas.findings.length) return empty(atlas.headline.pending || "No patterns were searched for in this atlas.");
   const supported = atlas.findings.filter((finding) => finding.supported);
   const rest = atlas.findings.filter((finding) => !finding.supported);
   return make("div", {},

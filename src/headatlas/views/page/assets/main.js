@@ -92,6 +92,7 @@ onChange((changed) => {
     drawTheme();
     repaintFunctions();
   }
+  if (!HAS_MAPS) return;
   if (touches(changed, ...MAP_WORDS, "task")) {
     drawMapsHead();
     keepingFocus(byId("focus"), drawFocus);
@@ -124,15 +125,8 @@ function warm() {
   }
 }
 
-function start() {
-  const asked = readAddress();
-  Object.assign(state, asked);
-  settle();
-  for (const [role, colour] of Object.entries(PAGE.line_colours)) document.documentElement.style.setProperty(`--${role}`, colour);
-  drawTheme();
-  drawHeadline();
+function drawMaps() {
   drawFunctions();
-  drawTop();
   drawToolbar();
   drawMapsHead();
   drawSave();
@@ -140,9 +134,27 @@ function start() {
   drawFocus();
   drawLegend();
   drawSide();
+}
+
+/** As long as no method is done, there is only what the model can do and how the run is made. */
+function hideMaps() {
+  for (const [id] of SECTIONS) byId(id).hidden = !["competence", "run"].includes(id);
+  document.querySelector(".stage").hidden = true;
+}
+
+function start() {
+  const asked = readAddress();
+  Object.assign(state, asked);
+  settle();
+  for (const [role, colour] of Object.entries(PAGE.line_colours)) document.documentElement.style.setProperty(`--${role}`, colour);
+  drawTheme();
+  drawHeadline();
+  if (HAS_MAPS) drawMaps();
+  else hideMaps();
+  drawTop();
   drawKeys();
   listenToPointer();
-  addEventListener("keydown", onKey);
+  if (HAS_MAPS) addEventListener("keydown", onKey);
   addEventListener("hashchange", () => {
     change(readAddress());
     goToSection();
@@ -152,8 +164,9 @@ function start() {
   });
   addEventListener("beforeprint", toPaper);
   addEventListener("afterprint", fromPaper);
-  for (const [, , work] of SECTIONS) if (work) later(work);
+  for (const [id, , work] of SECTIONS) if (work && !byId(id).hidden) later(work);
   later(goToSection);
+  if (PAGE.live) followAtlas(PAGE.live);
   performance.mark("drawn");
   idle(() => document.body.classList.add("ready"));
   for (const panel of functionPanels) idle(() => panel.label());

@@ -2,11 +2,11 @@
 
 function drawHeadline() {
   byId("headline").replaceChildren(...ATLASES.map((atlas) => {
-    const { sentence, small } = atlas.headline;
+    const { sentence, small, pending } = atlas.headline;
     const supported = atlas.findings.filter((finding) => finding.supported).slice(0, PAIR ? 0 : 3);
     return make("div", { class: "headline-one" },
       make("div", { class: "headline-text" }, make("h1", {}, make("span", {}, atlas.label), make("small", {}, `${atlas.layers} layers × ${atlas.heads} heads`)),
-        make("p", { class: "lead" }, sentence, " ", make("span", { class: "quiet" }, small))),
+        make("p", { class: "lead" }, sentence, " ", pending ? make("b", { class: "pending" }, `${pending} `) : null, make("span", { class: "quiet" }, small))),
       supported.length ? make("ul", { class: "glance" }, supported.map(({ statement }) => make("li", {}, statement))) : null);
   }));
 }

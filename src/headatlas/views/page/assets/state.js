@@ -10,18 +10,26 @@ const announce = (...changed) => listeners.forEach((listener) => listener(new Se
 
 /** Replace what does not exist by what does. */
 function settle() {
-  if (!METHODS.includes(state.method)) state.method = ATLASES[0].default_method;
+  settleWords();
+  if (HAS_MAPS) settleMaps();
+}
+
+function settleMaps() {
+  if (!METHODS.includes(state.method)) state.method = ATLASES.find((atlas) => atlas.default_method).default_method;
   const measures = measuresOf(state.method);
   if (!measures.includes(state.measure)) state.measure = measures.includes(ROLES) ? ROLES : methodInfo(state.method).primary;
   if (!seedViews().includes(state.seed)) state.seed = "mean";
   if (!TASKS.includes(state.task)) state.task = MAPPED[0] ?? TASKS[0];
+  const tasks = tasksOf(state.method);
+  if (state.view === "grid" && !tasks.includes(state.task)) state.task = tasks[0] ?? state.task;
+}
+
+function settleWords() {
   for (const [name, words] of Object.entries({
     view: ["grid", "focus"], scale: ["shared", "task"], sign: ["size", "signed"], theme: ["auto", "light", "dark"],
   })) {
     if (!words.includes(state[name])) state[name] = words[0];
   }
-  const tasks = tasksOf(state.method);
-  if (state.view === "grid" && !tasks.includes(state.task)) state.task = tasks[0] ?? state.task;
   const most = Math.max(...ATLASES.map((atlas) => atlas.size));
   state.k = Math.min(Math.max(1, Math.round(state.k) || 10), most);
 }

@@ -1,0 +1,61 @@
+"""What is said at the end of a stage."""
+
+import numpy as np
+
+from headatlas.atlas.records import Diagnostic
+from headatlas.atlas.run_record import Quantity
+from headatlas.methods import METHODS
+from headatlas.views.terminal.stages import competence_line, method_line, strongest_sentence
+from tests.atlases import Known, competent, write_atlas
+
+
+def one_head(value, at=(1, 2), shape=(3, 4), rest=0.1):
+    grid = np.full(shape, rest)
+    grid[at] = value
+    return grid
+
+
+def test_competence_counts_tasks_and_names_the_best(tmp_path):
+    judged = [competent("A"), competent("B", able=False)]
+    atlas = write_atlas(tmp_path / "a", [Known(np.ones((2, 2)), task="A")], competence=judged)
+    atlas.run.pending = ["attribute", "gate"]
+    assert competence_line(atlas, 75) == (
+        "Competence, 1 min 15 s. The model can do 1 of 2 tasks, best A: 80 % right, 25 % by guessing. "
+        "Still to come: attribute, gate."
+    )
+
+
+def test_a_model_that_can_do_nothing_has_no_best_task(tmp_path):
+    judged = [competent("A", able=False, mapped=True)]
+    atlas = write_atlas(tmp_path / "a", [Known(np.ones((2, 2)), task="A")], competence=judged)
+    assert competence_line(atlas, 1) == "Competence, 1 s. The model can do 0 of 1 task."
+
+
+def test_of_all_maps_the_head_that_stands_out_most(tmp_path):
+    """Not the one with the largest value: tasks may be measured in other units."""
+    maps = [Known(one_head(3.0, rest=2.5), task="A"), Known(one_head(1.5, at=(0, 1)), task="B")]
+    twins = {"attribute": dict.fromkeys(("A", "B"), Quantity(metric="margin", baseline="twin"))}
+    atlas = write_atlas(tmp_path / "a", maps, quantities=twins)
+    assert method_line(atlas, METHODS["attribute"].info, 4) == (
+        "Attribution, 4 s. B: L0H1 comes first, needed 1.5 nats of margin, against the twin."
+    )
+
+
+def test_a_share_with_its_certainty_where_a_head_is_specific(tmp_path):
+    p = one_head(1e-6, rest=0.9)
+    maps = [
+        Known(one_head(value), stderr=np.full((3, 4), 0.01), p=p, method="ablate", measure=measure, task=task)
+        for task, share in (("A", 0.22), ("B", 0.001))
+        for measure, value in (("needed", share), ("share", share), ("specific", share))
+    ]
+    atlas = write_atlas(tmp_path / "a", maps)
+    q = 1e-6 * 24 / 2  # of 24 heads and tasks, two with this p
+    assert strongest_sentence(atlas, "ablate") == (
+        f"A: L1H2 holds 22 % of the positive effects, and is specific to the task (q {q:.1e}).".replace("e-05", "e−5")
+    )
+
+
+def test_a_description_names_the_head_that_fits_it_best(tmp_path):
+    looks = [Diagnostic("attention", "first", 0.2 + 0.1 * head, layer=1, head=head) for head in range(4)]
+    atlas = write_atlas(tmp_path / "a", [Known(np.ones((2, 4)))], diagnostics=looks)
+    assert strongest_sentence(atlas, "attention") == "L1H3: the head looks at the first token (50 %)."

@@ -111,7 +111,7 @@ FIGURES: dict[str, FigureInfo] = {
         ),
         FigureInfo(
             "gate_curves", "the course of fitting the gates", f"{HERE}.gate_curves:draw_gate_curves", "method",
-            metric="base_objective", made_by="gate",
+            metric="plus_objective", made_by="gate",
         ),
         FigureInfo(
             "mask", "what a task loses without the heads of its map", f"{HERE}.curve:draw_curve", "test",

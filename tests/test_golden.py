@@ -79,7 +79,7 @@ BUNDLED_TOLERANCES = {
 @pytest.fixture(autouse=True)
 def nothing_published(monkeypatch) -> None:
     """Only numbers are compared: no figures, no report."""
-    monkeypatch.setattr("headatlas.workflows.map.publish", lambda atlas, reporter: None)
+    monkeypatch.setattr("headatlas.workflows.map.publish", lambda *_, **__: None)
 
 
 def mapped(name: str, model: object, maps: tuple, folder: Path, **settings: object) -> pd.DataFrame:

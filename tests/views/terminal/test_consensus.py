@@ -27,7 +27,7 @@ def test_values_marks_and_rules(tmp_path):
     assert lines[3].split() == ["1", "L1H2", "2", "+0.5000*", "+2.0000*"]
     assert lines[4].strip() == "1 head of 20. As many picks at random would agree on about 0.1."
     assert lines[5:7] == [
-        "* ablate (exact effects on choose examples): q below 0.05, needed above zero; 2 heads.",
+        "* ablate (exact effects on fit and choose examples): q below 0.05, needed above zero; 2 heads.",
         "* attribute (gradients on fit examples): among its first 1 head, 5 % of those measured (estimate, no p); "
         "1 head.",
     ]

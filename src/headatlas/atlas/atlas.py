@@ -117,13 +117,13 @@ class Atlas:
 
     def tasks_of(self, method: str) -> list[str]:
         """The tasks that a method mapped; it may have mapped some only."""
-        return list(dict.fromkeys(self.scores.loc[self.scores["method"] == method, "task"]))
+        return list(self.scores.loc[self.scores["method"] == method, "task"].unique())
 
     def choose_measure(self, method: str, name: str | None = None) -> str:
         """The measure asked for, or the method's primary one."""
         if name is None:
             return self.info(method).primary
-        known = list(dict.fromkeys(self.scores.loc[self.scores["method"] == method, "measure"]))
+        known = list(self.scores.loc[self.scores["method"] == method, "measure"].unique())
         if name not in known:
             raise unknown(f"measure of {method}", name, known)
         return name

@@ -21,16 +21,17 @@ def synthetic(
     strength: float = 3.0,
     seed: int = 0,
     shared: float = 0.0,
+    times: int = 1,
 ) -> ProbeData:
     """Noise, two examples to a group; head `carriers[c]` moves along an axis where the task is c.
 
-    `shared` is the part of the noise that the examples of a group have in common.
+    `shared` is the part of the noise that the examples of a group have in common; there are `times` the usual examples.
     """
     rng = np.random.default_rng(seed)
     features, labels, groups = {}, {}, {}
     for split in SPLITS:
-        n = SIZES[split] * tasks
-        labels[split] = np.repeat(np.arange(tasks), SIZES[split])
+        n = times * SIZES[split] * tasks
+        labels[split] = np.repeat(np.arange(tasks), times * SIZES[split])
         numbers = np.arange(n) // 2
         noise = rng.normal(size=(n, heads, dim)) * np.sqrt(1 - shared)
         noise += (rng.normal(size=(n // 2, heads, dim)) * np.sqrt(shared))[numbers]

@@ -43,7 +43,7 @@ def importance_by_hand(data: ProbeData, labelling: Labelling, penalty: float) ->
 @pytest.mark.parametrize("seed", range(3))
 def test_the_head_that_carries_a_task_is_the_most_important_one_for_it(tmp_path, seed):
     carriers = {0: 5, 1: 2, 2: 6}
-    data = synthetic(carriers, seed=seed)
+    data = synthetic(carriers, seed=seed, times=2)
     head_maps = maps("probe", data, linear(tmp_path, data), heads_of(data), signed=False)
     importance = {entry.task: entry.summary for entry in head_maps if entry.measure == "information"}
     false = 0
@@ -51,7 +51,7 @@ def test_the_head_that_carries_a_task_is_the_most_important_one_for_it(tmp_path,
         summary = importance[data.tasks[task]]
         q = q_values(summary.p_value)
         assert summary.mean.argmax() == head
-        assert q[head] == q.min() and q[head] < 0.1  # eight groups of choose examples
+        assert q[head] < 0.05
         false += sum(q[i] < 0.05 for i in range(8) if i not in carriers.values())
     assert false <= 1, "of 15 heads that know nothing"
 

@@ -10,9 +10,28 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headatlas.cli.help import methods_list, settings_list, with_epilog
-from headatlas.cli.options import Baseline, Device, Json, Level, Metric, Quiet, TrustRemoteCode
-from headatlas.cli.settings import parse_settings
-from headatlas.errors import Interrupted, UsageError
+from headatlas.cli.options import (
+    Baseline,
+    Chat,
+    Device,
+    Dtype,
+    Exact,
+    Gates,
+    Json,
+    Level,
+    Limit,
+    Methods,
+    Metric,
+    Preset,
+    Quiet,
+    Seeds,
+    Settings,
+    SuiteOption,
+    Tasks,
+    TrustRemoteCode,
+)
+from headatlas.cli.settings import parse_settings, shorthand
+from headatlas.errors import Interrupted
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
@@ -30,29 +49,20 @@ Command = with_epilog(lambda: "\n\n".join([methods_list(), settings_list(), EXAM
 
 def run(
     model: Annotated[str, typer.Option(help="smollm2 (bundled), a folder, a GGUF file, or a Hub id.")] = "smollm2",
-    suite: Annotated[str, typer.Option(help="A built-in suite or a JSONL task file.")] = "cognitive",
-    method: Annotated[str | None, typer.Option(help="Methods, separated by commas; see below.")] = None,
-    task: Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.")] = None,
-    preset: Annotated[str, typer.Option(help="How much is measured: quick, standard or paper.")] = "quick",
+    suite: SuiteOption = "cognitive",
+    method: Methods = None,
+    task: Tasks = None,
+    preset: Preset = "quick",
     out: Annotated[Path, typer.Option(help="The atlas folder; an unfinished run in it is continued.")] = Path("atlas"),
-    limit: Annotated[int | None, typer.Option(help="Examples per task; the preset's by default.")] = None,
-    seeds: Annotated[int | None, typer.Option(help="Repetitions of what is random; the preset's by default.")] = None,
+    limit: Limit = None,
+    seeds: Seeds = None,
     metric: Metric = None,
     baseline: Baseline = None,
-    exact: Annotated[
-        str | None,
-        typer.Option(help="Examples per task that ablate measures exactly for every head: a number, or all."),
-    ] = None,
-    gates: Annotated[
-        str | None,
-        typer.Option(help="binary: gates that are open or closed, or paper: gates that scale heads, as published."),
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="METHOD.SETTING=VALUE", help="A setting of a method; may be repeated."),
-    ] = None,
+    exact: Exact = None,
+    gates: Gates = None,
+    set_: Settings = None,
     level: Level = None,
-    chat: Annotated[bool, typer.Option("--chat", help="Put prompts into the tokenizer's chat template.")] = False,
+    chat: Chat = False,
     at_chance: Annotated[
         bool, typer.Option("--at-chance", help="Also map tasks that the intact model cannot do.")
     ] = False,
@@ -61,7 +71,7 @@ def run(
     ] = False,
     device: Device = None,
     device_map: Annotated[str | None, typer.Option(help="Passed on to transformers, such as auto.")] = None,
-    dtype: Annotated[str | None, typer.Option(help="float32, bfloat16, float16 or auto.")] = None,
+    dtype: Dtype = None,
     trust_remote_code: TrustRemoteCode = False,
     json_: Json = False,
     quiet: Quiet = False,
@@ -74,9 +84,6 @@ def run(
     from headatlas.progress import Reporter
     from headatlas.workflows.map import map_heads
 
-    if exact is not None and exact != "all" and not exact.isdecimal():
-        raise UsageError(f"--exact {exact} was given; write a number of examples, or all.")
-    shorthand = [f"ablate.exact={exact}"] * bool(exact) + [f"gate.gates={gates}"] * bool(gates)
     command = shlex.join(["headatlas", *sys.argv[1:]])
     try:
         atlas = map_heads(
@@ -90,7 +97,7 @@ def run(
             seeds=seeds,
             metric=metric,
             baseline=baseline,
-            settings=parse_settings([*(set_ or ()), *shorthand]),
+            settings=parse_settings([*(set_ or ()), *shorthand(exact, gates)]),
             level=level,
             chat=chat,
             at_chance=at_chance,

@@ -26,3 +26,23 @@ Metric = Annotated[
     ),
 ]
 Level = Annotated[int | None, typer.Option(help="Difficulty of a built-in suite: 1 (default), 2 or 3.")]
+SuiteOption = Annotated[str, typer.Option(help="A built-in suite or a JSONL task file.")]
+Methods = Annotated[str | None, typer.Option(help="Methods, separated by commas; see below.")]
+Tasks = Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.")]
+Preset = Annotated[str, typer.Option(help="How much is measured: quick, standard or paper.")]
+Limit = Annotated[int | None, typer.Option(help="Examples per task; the preset's by default.")]
+Seeds = Annotated[int | None, typer.Option(help="Repetitions of what is random; the preset's by default.")]
+Exact = Annotated[
+    str | None,
+    typer.Option(help="Examples per task that ablate measures exactly for every head: a number, or all."),
+]
+Gates = Annotated[
+    str | None,
+    typer.Option(help="binary: gates that are open or closed, or paper: gates that scale heads, as published."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="METHOD.SETTING=VALUE", help="A setting of a method; may be repeated."),
+]
+Chat = Annotated[bool, typer.Option("--chat", help="Put prompts into the tokenizer's chat template.")]
+Dtype = Annotated[str | None, typer.Option(help="float32, bfloat16, float16 or auto.")]

@@ -10,8 +10,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headatlas.cli.help import methods_list, with_epilog
-from headatlas.cli.options import Baseline, Device, Json, Level, Metric, Quiet
-from headatlas.cli.settings import parse_settings
+from headatlas.cli.options import (
+    Baseline,
+    Chat,
+    Device,
+    Dtype,
+    Exact,
+    Gates,
+    Json,
+    Level,
+    Limit,
+    Methods,
+    Metric,
+    Preset,
+    Quiet,
+    Seeds,
+    Settings,
+    SuiteOption,
+    Tasks,
+)
+from headatlas.cli.settings import parse_settings, shorthand
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -30,25 +48,24 @@ def run(
     model: Annotated[
         str, typer.Option(help="smollm2, a folder, a config.json, or a Hub id in the local cache.")
     ] = "smollm2",
-    suite: Annotated[str, typer.Option(help="A built-in suite or a JSONL task file.")] = "cognitive",
-    method: Annotated[str | None, typer.Option(help="Methods, separated by commas; see below.")] = None,
-    task: Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.")] = None,
-    preset: Annotated[str, typer.Option(help="How much is measured: quick, standard or paper.")] = "quick",
-    limit: Annotated[int | None, typer.Option(help="Examples per task; the preset's by default.")] = None,
-    seeds: Annotated[int | None, typer.Option(help="Repetitions of what is random; the preset's by default.")] = None,
+    suite: SuiteOption = "cognitive",
+    method: Methods = None,
+    task: Tasks = None,
+    preset: Preset = "quick",
+    limit: Limit = None,
+    seeds: Seeds = None,
     metric: Metric = None,
     baseline: Baseline = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="METHOD.SETTING=VALUE", help="A setting of a method; may be repeated."),
-    ] = None,
+    exact: Exact = None,
+    gates: Gates = None,
+    set_: Settings = None,
     level: Level = None,
-    chat: Annotated[bool, typer.Option("--chat", help="Put prompts into the tokenizer's chat template.")] = False,
+    chat: Chat = False,
     tokenizer: Annotated[
         Path | None, typer.Option(help="A folder with a tokenizer, for a configuration that comes without.")
     ] = None,
     device: Device = None,
-    dtype: Annotated[str | None, typer.Option(help="float32, bfloat16, float16 or auto.")] = None,
+    dtype: Dtype = None,
     tokens_per_second: Annotated[
         float | None, typer.Option(help="How fast the model runs, if you know it; timed or estimated otherwise.")
     ] = None,
@@ -73,7 +90,7 @@ def run(
         seeds=seeds,
         metric=metric,
         baseline=baseline,
-        settings=parse_settings(set_ or []),
+        settings=parse_settings([*(set_ or ()), *shorthand(exact, gates)]),
         level=level,
         chat=chat,
         tokenizer=tokenizer,

@@ -25,6 +25,13 @@ def parse_settings(given: Iterable[str]) -> dict[str, dict[str, Any]]:
     return settings
 
 
+def shorthand(exact: str | None, gates: str | None) -> list[str]:
+    """`--exact` and `--gates` as settings of their methods."""
+    if exact is not None and exact != "all" and not exact.isdecimal():
+        raise UsageError(f"--exact {exact} was given; write a number of examples, or all.")
+    return [f"ablate.exact={exact}"] * bool(exact) + [f"gate.gates={gates}"] * bool(gates)
+
+
 def _value(method: str, setting: str, text: str) -> Any:
     from pydantic import TypeAdapter, ValidationError
 

@@ -21,7 +21,7 @@ from headatlas.methods.certify import Certified, negative
 from headatlas.methods.effects import kv_groups, single_heads
 from headatlas.methods.rounds import SECOND_SHARE, Measurements, measure_all, measure_in_rounds
 from headatlas.methods.specific import shares, specific
-from headatlas.methods.stability import example_noise, stability
+from headatlas.methods.stability import example_noise, halves, stability
 from headatlas.run.settings import check_baseline, check_metric
 from headatlas.stats import Array, overlap, rank_correlation
 from headatlas.suites.suite import MAPPED
@@ -152,7 +152,7 @@ class Ablate(Method):
             entry
             for task, quantity in quantities.items()
             for entry in (
-                *self._entries(quantity, needed[task], measured[task].halves(each, self.seed)),
+                *self._entries(quantity, needed[task], values[task]),
                 *stability(self.info.name, task, values[task], examples[task], self.seed),
             )
         ]
@@ -173,10 +173,9 @@ class Ablate(Method):
         group_of = np.repeat(np.arange(len(result.summary.mean)), context.model.n_heads // context.model.n_kv_heads)
         return HeadMap(self.info.name, "kv_needed", task, 0, context.heads, result.summary.take(group_of))
 
-    def _entries(
-        self, quantity: TaskQuantity, result: Certified, halves: list[tuple[Array, Array]]
-    ) -> list[Diagnostic]:
-        """How far the certificate can be trusted, beside the map."""
+    def _entries(self, quantity: TaskQuantity, result: Certified, values: Array) -> list[Diagnostic]:
+        """How far the certificate can be trusted; the map is the mean of `values` [example, head]."""
+        pairs = [(values[half].mean(0), values[~half].mean(0)) for half in halves(quantity.groups, self.seed)]
 
         def entry(metric: str, value: float) -> Diagnostic:
             return Diagnostic(self.info.name, metric, float(value), quantity.task)
@@ -189,8 +188,8 @@ class Ablate(Method):
             entry("variance left", _median(result.variance_left)),
             entry("variance left, 30 largest", _median(result.variance_left[strongest])),
             entry("same sign, 30 largest", float(np.mean(result.same_sign[strongest]))),
-            entry("half overlap", float(np.mean([_shared(*pair) for pair in halves]))),
-            entry("half correlation", float(np.mean([rank_correlation(*pair) for pair in halves]))),
+            entry("half overlap", float(np.mean([_shared(*pair) for pair in pairs]))),
+            entry("half correlation", float(np.mean([rank_correlation(*pair) for pair in pairs]))),
         ]
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 SECOND_SHARE, SECOND_TURNS = 1 / 5, 4  # of the units, and times the turns of the first round
 PREDICTED = 0.05  # of the variance: where attribution leaves no more, not every example has to be measured
-HALVINGS = 20
 Indices = NDArray[np.int64]
 # From whose effects, by task the examples and the units to measure, to effects [example, unit].
 Measure = Callable[[str, Mapping[str, Indices], Mapping[str, Indices]], Mapping[str, Array]]
@@ -73,16 +72,6 @@ class Measurements:
             weights = times[drawn] / (turns * self.draw.chance[drawn])
             values[np.ix_(drawn, where)] += weights[:, None] * (exact[drawn] - values[np.ix_(drawn, where)])
         return values
-
-    def halves(self, units: Sequence[int], seed: int) -> list[tuple[Array, Array]]:
-        """Mean values [unit] of two halves of the examples that share no group, for several random halvings."""
-        values, codes = self.values(units), np.unique(np.asarray(self.groups), return_inverse=True)[1]
-        rng = np.random.default_rng([seed, HALVINGS])
-        pairs = []
-        for _ in range(HALVINGS):
-            first = rng.permutation(codes.max() + 1)[codes] % 2 == 0
-            pairs.append((values[first].mean(0), values[~first].mean(0)))
-        return pairs
 
 
 EVERY = np.iinfo(np.int64).max  # of `turns`: every example was measured

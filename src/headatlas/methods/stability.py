@@ -34,7 +34,7 @@ def stability(method: str, task: str, values: Array, examples: Sequence[Example]
 
     k = max(1, min(FIRST, values.shape[1] // 4))
     entries = [entry(FIRST_HEADS, k)]
-    shared = [_shared(values[half], values[~half], k) for half in _halves([e.group for e in examples], seed)]
+    shared = [_shared(values[half], values[~half], k) for half in halves([e.group for e in examples], seed)]
     if shared:
         entries.append(entry(SHARED_BY_HALVES, float(np.mean(shared))))
     wordings = [example.template or "" for example in examples]
@@ -55,7 +55,7 @@ def example_noise(values: Array, examples: Sequence[Example]) -> Noise | None:
     return noise_of(values, [example.group for example in examples], name)
 
 
-def _halves(groups: Sequence[str], seed: int) -> Iterator[NDArray[np.bool_]]:
+def halves(groups: Sequence[str], seed: int) -> Iterator[NDArray[np.bool_]]:
     """Which examples are in the first half, for several random halvings that cut no group; none with one group."""
     codes = np.unique(np.asarray(groups), return_inverse=True)[1]
     rng = np.random.default_rng([seed, HALVINGS])

@@ -81,7 +81,7 @@ def test_heads_measured_on_all_examples_have_the_intervals_of_everything_exact(q
 
 
 def test_values_of_examples_have_the_certified_mean(quantities):
-    """With a slope of 1 the certified mean is the mean of the values; halves are halves of the groups."""
+    """With a slope of 1 the certified mean is the mean of the values."""
     heads, _ = kinds_of(quantities)
     result = measure_in_rounds("", quantities, (heads,), 6, 0.2, 0)["Colours"]
     values = result.values(range(len(heads)))
@@ -91,7 +91,3 @@ def test_values_of_examples_have_the_certified_mean(quantities):
     np.testing.assert_allclose(values[:, turns].mean(0), result.attributed[:, turns].mean(0) + residuals.mean(0))
     every = result.turns == EVERY
     np.testing.assert_allclose(values[:, every], result.exact[:, every])
-    for first, second in result.halves(range(len(heads)), seed=0):
-        assert not np.allclose(first, second)
-        sizes = [len(first), len(second)]
-        assert sizes == [len(heads), len(heads)]

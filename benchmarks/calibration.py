@@ -39,7 +39,8 @@ def run() -> None:
     print_methods()
     for heading, null in null_tests():
         excluded = f"interval excludes 0 {np.mean(null.excluded):.3f}"
-        print(f"{heading:<64}", described(null.p_values), excluded, flush=True)
+        families = f", false discoveries {np.mean(null.discoveries):.3f}" if null.discoveries else ""
+        print(f"{heading:<64}", described(null.p_values), excluded + families, flush=True)
 
 
 def print_methods() -> None:
@@ -52,11 +53,13 @@ def print_methods() -> None:
                 heading = f"{title}, {groups} groups, {name}"
                 print(f"{heading:<64}", described(nulls[0][0]), f"false discoveries {rates}", flush=True)
     for name, draw in NOISE.items():
-        print(f"{f'specific, 4 tasks, 12 groups, {name}':<64}", described(specific_null(draw, 12, 60)), flush=True)
+        p_values, false = specific_null(draw, 12, 60)
+        heading = f"specific, 4 tasks, 12 groups, {name}"
+        print(f"{heading:<64}", described(p_values), f"false discoveries {np.mean(false):.3f}", flush=True)
     for carriers in (0, 4):
-        for measure, p_values in probe_null(40, carriers).items():
+        for measure, (p_values, false) in probe_null(40, carriers).items():
             heading = f"linear probe, {measure}, beside {carriers} heads that carry the task"
-            print(f"{heading:<64}", described(p_values), flush=True)
+            print(f"{heading:<64}", described(p_values), f"false discoveries {np.mean(false):.3f}", flush=True)
     draws = list(repair_null(40))
     p_values = [p for of_draw, _ in draws for p in of_draw]
     print(f"{'repair, two heads that add up':<64}", described(p_values),

@@ -80,30 +80,37 @@ def maps_of_effects(
     return p_values, false_shares
 
 
-def specific_null(draw: Draw, groups: int, times: int, tasks: int = 4) -> list[float]:
-    """`specific` of heads that matter to all tasks alike."""
+def specific_null(draw: Draw, groups: int, times: int, tasks: int = 4) -> tuple[list[float], list[float]]:
+    """`specific` of heads that matter to all tasks alike: p-values, and for each map 1 if it has a discovery."""
     p_values: list[float] = []
+    false_shares: list[float] = []
     names = [str(i) for i in range(groups)]
     for seed in range(times):
         rng = np.random.default_rng([seed, groups, 1])
         size = rng.lognormal(0, 1, HEADS)
         effects = [size * (1 + draw(rng, (groups, HEADS))) for _ in range(tasks)]
         of_task = {str(i): shares(certify_all(each, names)) for i, each in enumerate(effects)}
-        p_values += specific(of_task)["0"].summary.p_value.tolist()
-    return p_values
+        p = specific(of_task)["0"].summary.p_value
+        p_values += p.tolist()
+        false_shares.append(float((q_values(p) < LEVEL).any()))
+    return p_values, false_shares
 
 
-def probe_null(times: int, carriers: int) -> dict[str, list[float]]:
-    """Both measures of the linear probe, of heads that carry nothing, beside `carriers` heads that do."""
-    p_values: dict[str, list[float]] = {"information": [], "alone": []}
+def probe_null(times: int, carriers: int) -> dict[str, tuple[list[float], list[float]]]:
+    """Both measures of the linear probe: p-values of heads that carry nothing, beside `carriers` heads that do, and the
+    share of false ones among the discoveries of each map."""
+    nulls: dict[str, tuple[list[float], list[float]]] = {"information": ([], []), "alone": ([], [])}
     for seed in range(times):
         data = probe_data(seed, carriers)
         heads = [(0, head) for head in range(data.features["fit"].shape[1])]
         with tempfile.TemporaryDirectory() as folder:
             fits = fit_linear(_bare_context(Path(folder)), data, 20, 1)
         for entry in maps("probe", data, fits, heads, signed=False):
-            p_values[entry.measure] += entry.summary.p_value[carriers:].tolist()
-    return p_values
+            p_values, false_shares = nulls[entry.measure]
+            p_values += entry.summary.p_value[carriers:].tolist()
+            found = q_values(entry.summary.p_value) < LEVEL
+            false_shares.append(float(found[carriers:].sum() / max(1, found.sum())))
+    return nulls
 
 
 def probe_data(seed: int, carriers: int, tasks: int = 4, heads: int = 20, dim: int = 16) -> ProbeData:

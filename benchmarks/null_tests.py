@@ -25,6 +25,7 @@ from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
+from headatlas.stats import LEVEL, q_values
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
 
@@ -35,10 +36,11 @@ CHAINS, HIGH = 10, "High"
 
 @dataclass
 class Null:
-    """p-values, and whether each interval excludes zero."""
+    """p-values, whether each interval excludes zero, and whether any p of a model has q < 0.05."""
 
     p_values: list[float] = field(default_factory=list)
     excluded: list[bool] = field(default_factory=list)
+    discoveries: list[bool] = field(default_factory=list)
 
     def add(self, row: object) -> None:
         p, low, high = (getattr(row, name) for name in ("p_value", "low", "high"))
@@ -59,7 +61,7 @@ def null_tests(times: int = 1000, models: int = 40) -> Iterator[tuple[str, Null]
             yield heading, simulated(Specificity(), None, others, examples, 16, times)
     yield "mask, random models", on_models(Mask(), "random", 4 * models)
     yield "specificity, random models", on_models(Specificity(), OTHERS, models)
-    yield "hierarchy, random models", on_models(Hierarchy(), "random", models)
+    yield "hierarchy, random models", on_models(Hierarchy(), "random", 3 * models)
     yield "steer against random heads, random models", on_models(Steer(), HEADS, models // 2)
     yield "steer against random directions, random models", on_models(Steer(), DIRECTIONS, models // 2)
 
@@ -87,10 +89,13 @@ def on_models(test: EvidenceTest, compared_with: str, times: int, tasks: int = 6
     """Maps of noise on random models of 4 x 6 heads."""
     null = Null()
     for seed in range(times):
+        before = len(null.p_values)
         with tempfile.TemporaryDirectory() as folder:
             for row in test.run(noise_trial(Path(folder), seed, tasks)):
                 if (row.compared_with, row.metric) == (compared_with, "margin"):
                     null.add(row)
+        of_model = np.array(null.p_values[before:])
+        null.discoveries += [bool((q_values(of_model) < LEVEL).any())] if len(of_model) else []
     return null
 
 

@@ -51,13 +51,16 @@ def test_some_heads_are_discovered_where_there_is_something(monkeypatch):
 
 @pytest.mark.parametrize("kind", NOISE)
 def test_specific(kind):
-    assert_not_too_small(specific_null(NOISE[kind], 12, 12), slack=0.01)
+    p_values, false_shares = specific_null(NOISE[kind], 12, 12)
+    assert_not_too_small(p_values, slack=0.01)
+    assert np.mean(false_shares) <= 0.2
 
 
 @pytest.mark.parametrize("carriers", [0, 4])
 def test_the_linear_probe(carriers):
-    for p_values in probe_null(6, carriers).values():
+    for p_values, false_shares in probe_null(6, carriers).values():
         assert_not_too_small(p_values, slack=0.03)
+        assert np.mean(false_shares) <= 0.2
 
 
 def test_heads_that_matter_and_add_up_take_nothing_over():

@@ -59,9 +59,9 @@ def null_tests(times: int = 1000, models: int = 40) -> Iterator[tuple[str, Null]
         for examples in (8, 36, 144):
             heading = f"specificity, {others} other tasks, {examples} examples"
             yield heading, simulated(Specificity(), None, others, examples, 16, times)
-    yield "mask, random models", on_models(Mask(), "random", 4 * models)
+    yield "mask, random models", on_models(Mask(), "random", 10 * models)
     yield "specificity, random models", on_models(Specificity(), OTHERS, models)
-    yield "hierarchy, random models", on_models(Hierarchy(), "random", 3 * models)
+    yield "hierarchy, random models", on_models(Hierarchy(), "random", 6 * models)
     yield "steer against random heads, random models", on_models(Steer(), HEADS, models // 2)
     yield "steer against random directions, random models", on_models(Steer(), DIRECTIONS, models // 2)
 

@@ -51,9 +51,10 @@ def test_some_heads_are_discovered_where_there_is_something(monkeypatch):
 
 @pytest.mark.parametrize("kind", NOISE)
 def test_specific(kind):
-    p_values, false_shares = specific_null(NOISE[kind], 12, 12)
-    assert_not_too_small(p_values, slack=0.01)
-    assert np.mean(false_shares) <= 0.2
+    """With Welch's degrees of freedom 14 % of the maps of exponential noise had a discovery."""
+    p_values, false_shares = specific_null(NOISE[kind], 40, 80)
+    assert_not_too_small(p_values)
+    assert np.mean(false_shares) <= 0.07
 
 
 @pytest.mark.parametrize("carriers", [0, 4])

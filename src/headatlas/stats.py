@@ -19,8 +19,8 @@ FEWEST_GROUPS = 5  # with 4, a nominal 95 % covers less than 93 % of exponential
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean effect of each column, its standard error, the two-sided p-value of "no effect", the 95 % interval, and the
-    number of groups behind them. What is not known is NaN."""
+    """Mean effect of each column, its standard error, the two-sided p-value of "no effect", the 95 % interval, the
+    number of groups behind them, degrees of freedom, and the skewness of the mean. What is not known is NaN."""
 
     mean: Array
     stderr: Array
@@ -29,12 +29,13 @@ class Summary:
     high: Array
     groups: int
     df: Array
+    skewness: Array
 
     @classmethod
     def bare(cls, mean: Array) -> Summary:
         """Values without any error."""
         unknown = np.full(np.shape(mean), np.nan)
-        return cls(mean, unknown, unknown, unknown, unknown, 0, unknown)
+        return cls(mean, unknown, unknown, unknown, unknown, 0, unknown, unknown)
 
     def take(self, columns: NDArray[np.int64]) -> Summary:
         """Some columns, or some more than once."""
@@ -42,7 +43,7 @@ class Summary:
         return replace(self, **per_column)
 
 
-PER_COLUMN = ("mean", "stderr", "p_value", "low", "high", "df")
+PER_COLUMN = ("mean", "stderr", "p_value", "low", "high", "df", "skewness")
 
 
 def estimate(mean: Array, stderr: Array, df: Array, groups: int, skewness: Array | float = 0.0) -> Summary:
@@ -76,7 +77,7 @@ def estimate(mean: Array, stderr: Array, df: Array, groups: int, skewness: Array
     reach = stats.t.ppf(0.975, df)
     low = mean - stderr * np.maximum(reach, _skewed(reach, gamma))
     high = mean - stderr * np.minimum(-reach, _skewed(-reach, gamma))
-    return Summary(mean, stderr, p, low, high, groups, df)
+    return Summary(mean, stderr, p, low, high, groups, df, gamma)
 
 
 def _symmetric(t: Array, gamma: Array) -> Array:

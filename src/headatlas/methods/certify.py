@@ -120,7 +120,7 @@ def certify_all(exact: Array, groups: Sequence[str], attributed: Array | None = 
 def negative(certified: Certified) -> Certified:
     """The same of effects with the other sign: a loss as a gain."""
     summary = certified.summary
-    turned = replace(summary, mean=-summary.mean, low=-summary.high, high=-summary.low)
+    turned = replace(summary, mean=-summary.mean, low=-summary.high, high=-summary.low, skewness=-summary.skewness)
     return replace(certified, summary=turned)
 
 

@@ -30,19 +30,22 @@ def shares(certified: Certified) -> Certified:
 def specific(by_task: Mapping[str, Certified]) -> dict[str, Certified]:
     """The share of a head for a task less its mean share for the other tasks.
 
-    Tasks have examples of their own, so their errors are independent and add up; degrees of freedom after Welch and
-    Satterthwaite.
+    Tasks have examples of their own, so their errors are independent: variances and third moments add up. Degrees of
+    freedom after Welch and Satterthwaite, but no more than those of the task itself, whose error is most of it: with
+    more, one map of skewed noise in seven had a discovery.
     """
     result = {}
     for task, certified in by_task.items():
         others = [other.summary for name, other in by_task.items() if name != task]
-        summary = certified.summary
-        value = summary.mean - np.mean([other.mean for other in others], 0)
-        variances = [np.square(summary.stderr), *(np.square(other.stderr / len(others)) for other in others)]
-        dfs = [summary.df, *(other.df for other in others)]
-        variance = np.sum(variances, 0)
-        parts = np.sum([np.square(v) / df for v, df in zip(variances, dfs, strict=True)], 0)
-        df = np.divide(np.square(variance), parts, out=np.ones_like(variance), where=parts > 0)
-        groups = min(summary.groups, *(other.groups for other in others))
-        result[task] = replace(certified, summary=estimate(value, np.sqrt(variance), df, groups))
+        parts = [(1.0, certified.summary), *((-1 / len(others), other) for other in others)]  # weight, and of what
+        value = np.sum([weight * part.mean for weight, part in parts], 0)
+        errors = [weight * part.stderr for weight, part in parts]
+        variance = np.sum(np.square(errors), 0)
+        cubes = np.sum([error**3 * part.skewness for error, (_, part) in zip(errors, parts, strict=True)], 0)
+        skewness = np.divide(cubes, variance**1.5, out=np.zeros_like(variance), where=variance > 0)
+        spreads = np.sum([error**4 / part.df for error, (_, part) in zip(errors, parts, strict=True)], 0)
+        welch = np.divide(np.square(variance), spreads, out=np.ones_like(variance), where=spreads > 0)
+        df = np.minimum(welch, certified.summary.df)
+        groups = min(part.groups for _, part in parts)
+        result[task] = replace(certified, summary=estimate(value, np.sqrt(variance), df, groups, skewness))
     return result

@@ -53,7 +53,7 @@ def run(model: HeadModel) -> None:
         units = {task: single_heads(context.heads)}
         attributed = attributed_effects(f"Attribution, {task}", {task: quantity})[task]
         exact = exact_effects(f"Exact effects, {task}", {task: quantity}, units)[task]
-        _cover(task, attributed, exact, quantity.groups, settings["exact"], Ablate.thorough)
+        _cover(task, attributed, exact, quantity.groups, settings["exact"], settings["thorough"])
     _time(context, quantity)
 
 
@@ -108,7 +108,7 @@ def _time(context: RunContext, quantity: TaskQuantity) -> None:
         units = single_heads(context.heads)
         settings = Ablate.presets["quick"]
         spent = seconds(
-            lambda: measure_in_rounds("", {quantity.task: alone}, (units,), settings["exact"], Ablate.thorough, 0)
+            lambda: measure_in_rounds("", {quantity.task: alone}, (units,), settings["exact"], settings["thorough"], 0)
         )
         whole = seconds(lambda: measure_all("", {quantity.task: some}, units)) * len(alone.items) / len(some.items)
     report(f"{quantity.task}: time of everything exact over that of the map", whole / spent, "x", "at least 4")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from headatlas.methods.ablate import Ablate
 from headatlas.methods.certify import certify_all, draw_examples
 from headatlas.methods.probe.data import ProbeData
 from headatlas.methods.probe.linear import fit_linear
@@ -47,16 +48,17 @@ def exact(effects: Array, groups: list[str], rng: np.random.Generator) -> Summar
 
 
 def certified(effects: Array, groups: list[str], rng: np.random.Generator) -> Summary:
-    """As in the quick preset: attributions that are mostly right, six exact examples, more where heads may matter."""
+    """As in the quick preset: attributions that are mostly right, few exact examples, more where heads may matter."""
     wrong = (rng.random(effects.shape) < 0.03) * rng.normal(0, 0.8, effects.shape)
     attributed = effects * (1 + 0.1 * rng.normal(size=effects.shape) + wrong)
-    draw = draw_examples(attributed, more_turns(6), rng)
+    turns, thorough = (Ablate.presets["quick"][name] for name in ("exact", "thorough"))
+    draw = draw_examples(attributed, more_turns(turns), rng)
     state = {"task": nothing_measured(attributed, groups, draw)}
 
     def measure(whose: str, examples: Mapping[str, Indices], chosen: Mapping[str, Indices]) -> Mapping[str, Array]:
         return {task: effects[np.ix_(examples[task], chosen[task])] for task in examples}
 
-    return run_rounds(state, [HEADS], 6, 0.1, measure)["task"].certified(range(HEADS)).summary
+    return run_rounds(state, [HEADS], turns, thorough, measure)["task"].certified(range(HEADS)).summary
 
 
 def maps_of_effects(

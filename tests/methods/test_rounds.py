@@ -5,7 +5,7 @@ import pytest
 
 from headatlas.methods import rounds
 from headatlas.methods.effects import kv_groups, single_heads
-from headatlas.methods.rounds import EVERY, measure_all, measure_in_rounds
+from headatlas.methods.rounds import EVERY, measure_all, measure_in_rounds, more_turns
 from headatlas.run.quantity import plan_quantity
 from headatlas.stats import summarise
 from tests.run.contexts import run_context
@@ -38,7 +38,7 @@ def test_all_heads_some_examples_a_fifth_more_and_the_strongest_all(quantities, 
     results = measure_in_rounds("", quantities, (heads, groups), 6, 0.1, 0)
     assert len(measured) == len(set(measured)), "nothing is measured twice"
     for task, result in results.items():
-        counts = [(result.turns[: len(heads)] == n).sum() for n in (6, 24, EVERY)]
+        counts = [(result.turns[: len(heads)] == n).sum() for n in (6, more_turns(6), EVERY)]
         assert counts == [10, 1, 1]  # a fifth of twelve: two, one of which, a tenth of twelve, on all
         assert (result.turns[len(heads) :] == EVERY).sum() == 1  # a tenth of six groups, at least one
         known = np.isfinite(result.exact)
@@ -56,7 +56,7 @@ def test_heads_that_attribution_predicts_are_not_measured_on_all_examples(quanti
     ):
         left = result.attributed - whole.exact
         share = np.square(left).mean(0) / whole.exact.var(0)
-        on_all, not_all = share[result.turns == EVERY], share[result.turns == 24]
+        on_all, not_all = share[result.turns == EVERY], share[result.turns == more_turns(6)]
         assert on_all.min(initial=np.inf) > not_all.max(initial=0) / 4, "the worse predicted are measured on all"
     monkeypatch.setattr(rounds, "PREDICTED", np.inf)
     for result in measure_in_rounds("", quantities, (heads, groups), 6, 0.2, 0).values():

@@ -44,7 +44,7 @@ class Ablate(Method):
     `metric` is the margin of the answer over the foil, or the log-probability of the answer; `baseline` is the head's z
     on the twin's prompt, on a lent twin (pair), its mean, zero or that of another example. By default both follow from
     what the examples of a task have. `exact` examples are drawn to be measured exactly for every head, in proportion to
-    the size of their attributions, and four times as many for the fifth of the heads that may matter most; of a share
+    the size of their attributions, and six times as many for the fifth of the heads that may matter most; of a share
     `thorough` of the heads, the strongest, those are measured on every example whose effects attribution does not
     predict. "all" measures everything. `enough` also asks what the twin gains with the head of the prompt.
 
@@ -83,14 +83,14 @@ class Ablate(Method):
         figures=("atlas",),
     )
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "quick": {"exact": 6, "enough": False},
-        "standard": {"exact": 12, "thorough": 0.2},
+        "quick": {"exact": 4, "thorough": 0.03, "enough": False},
+        "standard": {"exact": 8},
         "paper": {"exact": ALL},
     }
     metric: str | None = None
     baseline: str | None = None
     exact: int | Literal["all"] = 8
-    thorough: float = 0.15
+    thorough: float = 0.1
     enough: bool = True
     seed: int = 0
 

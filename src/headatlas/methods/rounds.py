@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
 
-SECOND_SHARE, SECOND_TURNS = 1 / 5, 4  # of the units, and times the turns of the first round
+SECOND_SHARE, SECOND_TURNS = 1 / 5, 6  # of the units, and times the turns of the first round
 PREDICTED = 0.05  # of the variance: where attribution leaves no more, not every example has to be measured
 Indices = NDArray[np.int64]
 # From whose effects, by task the examples and the units to measure, to effects [example, unit].

@@ -1,5 +1,6 @@
 """The server gives away the atlas it was given, to its own address, and nothing else."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import urllib.request
 
+import httpx
 import pytest
 from fastapi.testclient import TestClient
 
@@ -82,6 +84,29 @@ def test_only_reading(client, method):
 def test_foreign_hosts_are_refused(client, host):
     answer = client.get("/", headers={"host": host})
     assert answer.status_code == 421 and "data" not in answer.text
+
+
+def test_a_thousand_requests_at_once(atlas):
+    """Of every kind, each answered as if it were alone."""
+    kinds = [
+        ("GET", "/atlas/0/run.json", "127.0.0.1:8642", 200),
+        ("GET", "/atlas/0/" + "a/" * 20_000, "127.0.0.1:8642", 404),
+        ("GET", "/atlas/0/../../secret.txt", "127.0.0.1:8642", 404),
+        ("DELETE", "/atlas/0/run.json", "127.0.0.1:8642", 405),
+        ("GET", "/", "evil.example", 421),
+    ]
+    expected = (atlas.path / "run.json").read_bytes()
+
+    async def ask():
+        transport = httpx.ASGITransport(make_app([atlas.path]))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8642") as client:
+            calls = [client.request(method, path, headers={"host": host}) for method, path, host, _ in kinds * 200]
+            return await asyncio.gather(*calls)
+
+    for (method, path, _, code), answer in zip(kinds * 200, asyncio.run(ask()), strict=True):
+        assert answer.status_code == code, (method, path[:40])
+        assert code != 200 or answer.content == expected
+        assert b"secret" not in answer.content
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:99", "localhost:8642", "LOCALHOST", "[::1]:8642"])

@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> int:
-    from headatlas.cli.messages import in_flags
+    from headatlas.cli.messages import in_flags, on_one_line
 
-    typer.echo(in_flags(message, typer.main.get_command(app)), err=True)
+    typer.echo(on_one_line(in_flags(message, typer.main.get_command(app))), err=True)
     return code

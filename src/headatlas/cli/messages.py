@@ -1,4 +1,4 @@
-"""Errors of the library in the words of the command line: a `parameter` becomes its --flag."""
+"""Errors of the library in the words of the command line: a `parameter` becomes its --flag, on one line."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ def in_flags(message: str, command: Any) -> str:
     """
     flags = dict(_flags(command)) | RENAMED
     return re.sub(r"`(\w+)`", lambda match: flags.get(match[1], match[0]), message)
+
+
+def on_one_line(message: str) -> str:
+    r"""The message with everything that moves the cursor written out: a name may hold any character.
+
+    >>> on_one_line("There is no folder a\x1b[2J.")
+    'There is no folder a\\x1b[2J.'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
 
 
 def _flags(command: Any) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from headatlas.methods import rehearse
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.attention import Attention
 from headatlas.methods.attribute import Attribute
@@ -12,6 +13,7 @@ from headatlas.methods.gate.contrast import Contrast
 from headatlas.methods.gate.gate import Gate
 from headatlas.methods.probe.probe import Probe
 from headatlas.methods.repair.repair import Repair
+from headatlas.methods.rounds import BADLY
 from headatlas.model.sharing import Sharing
 from headatlas.run.cells import Runner
 from headatlas.run.competence import competence, competence_step
@@ -90,6 +92,14 @@ def compare(tmp_path, work, run, model=None, suite=None):
         assert counting.done.get(title, [0, 0])[1] <= plan[title][3], title
     assert {title for title, done in counting.done.items() if done[0]} <= set(plan)
     return plan, counting.done
+
+
+def test_the_last_round_is_expected_to_spare_heads_and_bounded_as_if_it_did_not(tmp_path, monkeypatch):
+    title, context = f"Exact effects, {BADLY}", run_context(tmp_path)
+    _, expected, _, most, exact = planned(context, Ablate(exact=4, thorough=0.2).work)[title]
+    monkeypatch.setattr(rehearse, "PREDICTED_BADLY", 1.0)
+    _, every, _, bound, _ = planned(context, Ablate(exact=4, thorough=0.2).work)[title]
+    assert 0 < expected < every <= most == bound and not exact
 
 
 def test_competence(tmp_path):

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 
 from headatlas.methods import rehearse
@@ -13,7 +14,6 @@ from headatlas.methods.gate.contrast import Contrast
 from headatlas.methods.gate.gate import Gate
 from headatlas.methods.probe.probe import Probe
 from headatlas.methods.repair.repair import Repair
-from headatlas.methods.rounds import BADLY
 from headatlas.model.sharing import Sharing
 from headatlas.run.cells import Runner
 from headatlas.run.competence import competence, competence_step
@@ -94,12 +94,12 @@ def compare(tmp_path, work, run, model=None, suite=None):
     return plan, counting.done
 
 
-def test_the_last_round_is_expected_to_spare_heads_and_bounded_as_if_it_did_not(tmp_path, monkeypatch):
-    title, context = f"Exact effects, {BADLY}", run_context(tmp_path)
-    _, expected, _, most, exact = planned(context, Ablate(exact=4, thorough=0.2).work)[title]
-    monkeypatch.setattr(rehearse, "PREDICTED_BADLY", 1.0)
-    _, every, _, bound, _ = planned(context, Ablate(exact=4, thorough=0.2).work)[title]
-    assert 0 < expected < every <= most == bound and not exact
+def test_of_the_units_of_the_last_round_a_share_of_all_layers_is_expected():
+    expected = rehearse.expected_units(np.arange(100, 140))
+    assert len(set(expected)) == round(0.45 * 40) and set(expected) <= set(range(100, 140))
+    assert expected.mean() == pytest.approx(119.5, abs=1)
+    assert rehearse.expected_units(np.array([7, 8, 9])).tolist() == [8]
+    assert rehearse.expected_units(np.array([7])).tolist() == [7]
 
 
 def test_competence(tmp_path):

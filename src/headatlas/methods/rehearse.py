@@ -55,7 +55,7 @@ def round_steps(
     def note(whose: str, examples: Mapping[str, Indices], chosen: Mapping[str, Indices]) -> Mapping[str, Array]:
         most = next(most_examples)
         some = {task: quantities[task].only(rows.tolist()) for task, rows in examples.items() if len(rows)}
-        expected = {task: _expected(numbers) for task, numbers in chosen.items()} if whose == BADLY else chosen
+        expected = {task: expected_units(numbers) for task, numbers in chosen.items()} if whose == BADLY else chosen
         cells = exact_cells(some, {task: [units[i] for i in numbers] for task, numbers in expected.items()})
         bounds = [most_exact_tokens(quantities[task], most, units, len(chosen[task])) for task in noise]
         steps.append(Step(f"Exact effects{title}, {whose}", [cell for _, _, cell in cells], sum(bounds)))
@@ -66,9 +66,10 @@ def round_steps(
     return steps
 
 
-def _expected(units: Indices) -> Indices:
-    """As many of the units as attribution is expected to predict badly, of all layers alike."""
-    return units[np.linspace(0, len(units) - 1, max(1, round(PREDICTED_BADLY * len(units)))).astype(int)]
+def expected_units(units: Indices) -> Indices:
+    """As many of the units as attribution is expected to predict badly, at least one, of all layers alike."""
+    count = max(1, round(PREDICTED_BADLY * len(units)))
+    return units[((np.arange(count) + 0.5) * len(units) / count).astype(int)] if len(units) else units
 
 
 def most_exact_tokens(quantity: TaskQuantity, examples: int, units: Sequence[Unit], count: int) -> int:

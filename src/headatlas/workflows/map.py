@@ -5,8 +5,9 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from headatlas.methods.base import Method
 from headatlas.model.heads import HeadModel
 from headatlas.model.loading import load
 from headatlas.progress import Reporter
-from headatlas.run.cells import Cell, Result, Runner
+from headatlas.run.cells import Runner
 from headatlas.run.competence import competence
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
@@ -49,24 +50,6 @@ from headatlas.workflows.publish import FILES, drop_other_figures, publish
 from headatlas.workflows.request import check_request
 
 TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet", "noise.parquet")
-
-
-@dataclass
-class StageRunner(Runner):
-    """Publishes the last stage before the first cell after it is computed.
-
-    Nobody waits for a stage that the next one follows at once, as where an earlier run has left all cells.
-    """
-
-    stage: Atlas | None = None
-    published: Atlas | None = None
-
-    def run(self, title: str, cells: Sequence[Cell]) -> list[Result]:
-        if self.stage is not None and not all(self.path(cell).exists() for cell in cells):
-            stage, self.stage = self.stage, None
-            publish(stage, self.reporter, since=self.published)
-            self.published = stage
-        return super().run(title, cells)
 
 
 def map_heads(
@@ -129,8 +112,7 @@ def map_heads(
     )
     if not isinstance(model, HeadModel):
         model = load(model, reporter=reporter, **(load_options or {}))
-    runner = StageRunner(out / "cells", reporter)
-    context = RunContext(model, splits, runner, Encoder(model, chat))
+    context = RunContext(model, splits, Runner(out / "cells", reporter), Encoder(model, chat))
     _check_examples(context, ready)
     announce(context, ready, reporter)
     with locked(out):
@@ -139,7 +121,7 @@ def map_heads(
         for name in (*TABLES, *FILES):
             remove(out / name)
         growth = Growth(record, out, model.name, earlier)
-        return _run(context, runner, ready, methods is not None, growth, report)
+        return _run(context, ready, methods is not None, growth, report, reporter)
 
 
 def _checked_folder(out: Path) -> Path:
@@ -214,11 +196,11 @@ def _begin(
 
 
 def _run(
-    context: RunContext, runner: StageRunner, methods: Sequence[Method], named: bool, growth: Growth, report: bool
+    context: RunContext, methods: Sequence[Method], named: bool, growth: Growth, report: bool, reporter: Reporter
 ) -> Atlas:
     """Competence, then method by method; after each of them the atlas is written, its best sentence said, and the
-    page published."""
-    began, settings, reporter = time.monotonic(), growth.record.settings, runner.reporter
+    page published as soon as the next one has something to compute."""
+    began, settings = time.monotonic(), growth.record.settings
     entries, known = competence(context)
     entries, context = select(context, entries, known, settings.at_chance, settings.known_only)
     usable = usable_methods(methods, context.tasks, named)
@@ -230,14 +212,21 @@ def _run(
     write_competence(growth.out, entries)
     atlas = growth.begin(usable)
     reporter.say(competence_line(atlas, seconds))
+    shown: Atlas | None = None
+
+    def show(stage: Atlas) -> None:
+        nonlocal shown
+        publish(stage, reporter, since=shown)
+        shown = stage
+
     for method in in_turn(usable):
-        runner.stage = atlas if report else None
+        context.runner.before = partial(show, atlas) if report else None
         stage_began = time.monotonic()
         measured = method.measure(context)
         ended = time.monotonic()
-        atlas = growth.add(method, measured, runner, _now(), ended - began)
+        atlas = growth.add(method, measured, context.runner, _now(), ended - began)
         reporter.say(method_line(atlas, method.info, ended - stage_began))
-    computed, reused = len(runner.computed), len(runner.reused)
+    computed, reused = len(context.runner.computed), len(context.runner.reused)
     reporter.say(f"{computed} cells computed, {reused} reused from an earlier run in {growth.out}.")
     for remark in (*_without_intervals(growth.maps), rounding_warning(atlas)):
         if remark:

@@ -10,6 +10,11 @@ from headatlas.progress import Reporter
 from tests import tiny
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests first; the others keep their order."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture(scope="session")
 def tiny_folder(tmp_path_factory) -> Path:
     """A small random model with its tokenizer, as a folder."""

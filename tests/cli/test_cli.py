@@ -37,6 +37,7 @@ def test_readers_of_an_atlas_need_no_torch():
     assert done.stdout.strip() == "False"
 
 
+@pytest.mark.slow
 def test_map_then_top_then_plot(tmp_path, tiny_folder, tiny_tasks, command):
     out = tmp_path / "atlas"
     made = run("map", "--model", tiny_folder, "--suite", tiny_tasks, "--out", out, "--at-chance")

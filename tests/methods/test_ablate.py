@@ -64,6 +64,7 @@ def test_every_head_has_an_interval_from_exact_measurements(tmp_path):
         assert 0 <= numbers["same sign, 30 largest", task] <= 1
 
 
+@pytest.mark.slow
 def test_the_certified_map_agrees_with_everything_exact_within_its_intervals(tmp_path):
     context = run_context(tmp_path, suite=twin_suite(96))
     quantity = plan_quantity(context, "Colours")

@@ -3,8 +3,10 @@
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 
+from headatlas.methods import rehearse
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.attention import Attention
 from headatlas.methods.attribute import Attribute
@@ -90,6 +92,14 @@ def compare(tmp_path, work, run, model=None, suite=None):
         assert counting.done.get(title, [0, 0])[1] <= plan[title][3], title
     assert {title for title, done in counting.done.items() if done[0]} <= set(plan)
     return plan, counting.done
+
+
+def test_of_the_units_of_the_last_round_a_share_of_all_layers_is_expected():
+    expected = rehearse.expected_units(np.arange(100, 140))
+    assert len(set(expected)) == round(0.45 * 40) and set(expected) <= set(range(100, 140))
+    assert expected.mean() == pytest.approx(119.5, abs=1)
+    assert rehearse.expected_units(np.array([7, 8, 9])).tolist() == [8]
+    assert rehearse.expected_units(np.array([7])).tolist() == [7]
 
 
 def test_competence(tmp_path):

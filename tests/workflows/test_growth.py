@@ -14,6 +14,7 @@ from headatlas.errors import HeadAtlasError
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.attribute import Attribute
 from headatlas.patterns import find_patterns
+from headatlas.run.cells import Cell, CellKind
 from headatlas.stats import Summary
 from headatlas.views.figures import figure_files, write_figures
 from headatlas.views.page import write_page
@@ -38,14 +39,16 @@ class Killed(Exception):
 
 @pytest.fixture
 def kill(monkeypatch):
-    """Map until a method begins, and die there."""
+    """Map until a method computes its first cell, and die there."""
+
+    def die():
+        raise Killed
+
+    last = Cell(CellKind("last"), {}, die, tokens=1)
 
     def run(method, out, **more):
-        def die(*_):
-            raise Killed
-
         with monkeypatch.context() as patch:
-            patch.setattr(method, "measure", die)
+            patch.setattr(method, "measure", lambda _, context: context.runner.run("", [last]))
             with pytest.raises(Killed):
                 grow(out=out, **more)
         return Atlas(out)
@@ -84,6 +87,19 @@ def test_stages_are_published_in_turn_and_tables_keep_the_order_that_was_asked_f
         ([], ["ablate", "attribute"], "ablate", True),
     ]
     assert before == [None, ["attribute", "ablate"], None]  # the last one is complete
+
+
+def test_a_stage_is_not_published_where_an_earlier_run_has_left_what_follows(tmp_path, monkeypatch, kill):
+    stages = []
+    monkeypatch.setattr(mapping, "publish", lambda atlas, *_, **more: stages.append((atlas.run.pending, more)))
+    kill(Ablate, tmp_path / "a")
+    assert [pending for pending, _ in stages] == [["attribute", "ablate"], ["ablate"]]
+    stages.clear()
+    grow(out=tmp_path / "a")
+    assert stages == [(["ablate"], {"since": None}), ([], {})]
+    stages.clear()
+    grow(out=tmp_path / "a")
+    assert stages == [([], {})]
 
 
 def test_every_stage_is_said_with_its_strongest_sentence(tmp_path, monkeypatch):

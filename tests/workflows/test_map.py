@@ -27,7 +27,8 @@ from tests import tiny
 from tests.run.contexts import run_context
 
 QUIET = Reporter(quiet=True)
-map_all = functools.partial(map_heads, at_chance=True, reporter=QUIET)  # a random model is at chance
+# A random model is at chance. Figures and reports take longest, and most tests do not look at them.
+map_all = functools.partial(map_heads, at_chance=True, report=False, reporter=QUIET)
 
 
 def test_the_run_says_how_it_was_made(tiny_atlas):
@@ -72,13 +73,14 @@ def test_the_atlas_says_where_heads_look(tiny_atlas):
 
 def test_one_task_is_mapped_and_shown(tmp_path):
     """Nothing can be specific with a single task, so there is no figure of it; all others are there."""
-    folder = map_all(tiny.model(), tiny.suite(tasks=("Colours",)), ["ablate"], out=tmp_path / "atlas").path
+    suite = tiny.suite(tasks=("Colours",))
+    folder = map_all(tiny.model(), suite, ["ablate"], out=tmp_path / "atlas", report=True).path
     assert (folder / "report.html").exists() and (folder / "figures" / "importance.png").exists()
     assert not (folder / "figures" / "atlas.png").exists()
 
 
 def test_figures_and_reports_can_be_left_out(tmp_path):
-    atlas = map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "atlas", report=False)
+    atlas = map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "atlas")
     assert {path.name for path in atlas.path.iterdir()} - {"cells", ".lock"} == {
         "run.json", "scores.parquet", "competence.parquet", "diagnostics.parquet", "noise.parquet",
     }  # fmt: skip
@@ -245,11 +247,11 @@ def test_a_map_in_half_precision_says_what_rounding_adds_and_few_groups_what_is_
     whole = tiny.suite()
     six_groups = [e.model_copy(update={"group": f"{e.task}-{i % 6}"}) for i, e in enumerate(whole.examples)]
     few = replace(whole, examples=tuple(six_groups))
-    atlas = map_all(model, few, ["ablate"], out=tmp_path / "a", report=False, reporter=listener)
+    atlas = map_all(model, few, ["ablate"], out=tmp_path / "a", reporter=listener)
     assert atlas.run.rounding > 1e-3
     assert any("Computed in bfloat16: rounding moves the effect of a head" in said for said in listener.said)
     assert any(said.startswith("ablate: no interval and no p for Colours, Numbers: only") for said in listener.said)
-    assert map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "b", report=False).run.rounding is None
+    assert map_all(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "b").run.rounding is None
 
 
 def test_too_few_known_items_are_said_so(tmp_path):
@@ -277,7 +279,7 @@ def test_tasks_that_differ_in_case_keep_their_own_numbers(tmp_path):
 
 def test_any_task_name_can_be_mapped_and_drawn(tmp_path):
     name = r"solve $\foo$ [red] 'x' </script>"
-    atlas = map_all(tiny.model(), tiny.suite(tasks=(name,)), ["attribute"], out=tmp_path / "a")
+    atlas = map_all(tiny.model(), tiny.suite(tasks=(name,)), ["attribute"], out=tmp_path / "a", report=True)
     assert atlas.tasks == [name]
     assert (atlas.path / "figures" / "importance.png").exists()
 

@@ -46,8 +46,8 @@ def test_the_plan_of_a_configuration_is_what_the_run_runs(tmp_path, tiny_folder,
     assert tokens <= plan.most
     assert abs(plan.tokens - tokens) <= inexact  # signs, whose heads are not known before
     by_name = {stage.name: stage for stage in plan.stages}
-    assert list(by_name) == ["competence", *METHODS_OF_MAP]
-    assert [name for name, stage in by_name.items() if stage.exact] == ["competence", "ablate", "probe", "attention"]
+    assert list(by_name) == ["competence", "attribute", "attention", "ablate", "probe", "gate"]  # by their turns
+    assert [name for name, stage in by_name.items() if stage.exact] == ["competence", "attention", "ablate", "probe"]
     assert by_name["competence"].tokens == sum(cell.tokens for cell in ran if cell.kind.name == "intact scores")
     assert plan.seconds == pytest.approx(plan.tokens / 100)
     assert plan.range == pytest.approx((plan.seconds / 1.5, plan.seconds * 1.5))

@@ -1,7 +1,6 @@
-"""Killed at any moment, the same command continues and gives the same bytes. Real processes, really killed."""
+"""Killed in any method, the same map continues and gives the same bytes. Real processes, really killed."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -10,71 +9,42 @@ import time
 import pytest
 
 from headatlas.atlas.atlas import Atlas
-from headatlas.suites.suite import to_jsonl
-from tests import tiny
+from headatlas.methods import METHODS
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
-@pytest.fixture(scope="module")
-def command(tmp_path_factory, tiny_folder):
-    """Enough batches that there is time to be killed between them."""
-    tasks = tmp_path_factory.mktemp("resume") / "tasks.jsonl"
-    tasks.write_text(to_jsonl(tiny.suite(per_task=120).examples))
-    options = [
-        "--model",
-        tiny_folder,
-        "--suite",
-        tasks,
-        "--method",
-        "attribute,ablate,probe",  # those of gates take long to draw, after every stage
-        "--preset",
-        "standard",
-        "--limit",
-        "120",
-        "--at-chance",
-        "--quiet",
-    ]
-    return [sys.executable, "-m", "headatlas", "map", *map(str, options), "--out"]
-
-
-def cells(out) -> int:
-    return len(list((out / "cells").glob("*.safetensors"))) if (out / "cells").is_dir() else 0
-
-
-def test_kill_and_continue_gives_the_same_bytes(tmp_path, command):
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    subprocess.run([*command, whole], check=True, env=ENVIRONMENT)
-    total = cells(whole)
-    assert total >= 12
-    kills = 0
-    for target in sorted(random.Random(0).sample(range(1, total), 3)):
-        process = subprocess.Popen([*command, broken], env=ENVIRONMENT)
-        while process.poll() is None and cells(broken) < target:
-            time.sleep(0.002)
-        process.send_signal(signal.SIGKILL)
-        kills += process.wait() == -signal.SIGKILL
-    assert kills == 3
-    assert 0 < cells(broken) < total
-    assert Atlas(broken).run.pending
-    subprocess.run([*command, broken], check=True, env=ENVIRONMENT)
-    assert Atlas(broken).run.pending == []
+@pytest.mark.slow
+def test_kill_and_continue_gives_the_same_bytes(tmp_path, tiny_atlas):
+    whole, broken = tiny_atlas.path, tmp_path / "broken"
+    run = [sys.executable, "-m", "tests.workflows.killing", str(broken)]
+    said = subprocess.run(run, check=True, env=ENVIRONMENT, text=True, stdout=subprocess.PIPE).stdout.splitlines()
+    *killed, continued = (line.split() for line in said)
+    by_default = [name for name, method in METHODS.items() if method.info.by_default]
+    assert [name for name, *_ in killed] == sorted(by_default, key=lambda name: METHODS[name].info.turn)
+    assert {int(ended) for _, ended, _ in killed} == {-signal.SIGKILL}
+    left = [int(cells) for *_, cells in killed]
+    assert left[0] > 0 and left == sorted(set(left)) and left[-1] < tiny_atlas.run.cells.computed
+    assert continued == ["continued", "0"]
+    finished = Atlas(broken)
+    assert finished.run.pending == [] and finished.run.cells.reused == left[-1]
     figures = [f"figures/{path.name}" for path in (whole / "figures").iterdir()]
     assert len(list((broken / "figures").iterdir())) == len(figures) > 10
     for name in ("scores.parquet", "competence.parquet", "diagnostics.parquet", "noise.parquet", *figures):
         assert (broken / name).read_bytes() == (whole / name).read_bytes(), name
 
 
-def test_ctrl_c_says_how_to_go_on(tmp_path, command):
+def test_ctrl_c_says_how_to_go_on(tmp_path, tiny_folder, tiny_tasks):
     out = tmp_path / "stopped"
+    options = ["--model", tiny_folder, "--suite", tiny_tasks, "--at-chance", "--quiet", "--out", out]
     process = subprocess.Popen(
-        [*command, out],
+        [sys.executable, "-m", "headatlas", "map", *map(str, options)],
         env=ENVIRONMENT,
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests in the background ignore it
     )
-    while process.poll() is None and cells(out) < 1:
+    while process.poll() is None and not list(out.glob("cells/*.safetensors")):
         time.sleep(0.002)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()

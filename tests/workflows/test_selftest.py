@@ -104,6 +104,7 @@ def test_a_method_that_says_nothing_of_signs_has_no_sign_errors(tmp_path):
         assert scored(tmp_path / method, known(np.full((2, 3), -1.0), sure, method=method)).sign_errors is None
 
 
+@pytest.mark.slow
 def test_a_contrast_is_judged_by_the_heads_that_only_the_forgotten_task_needs():
     """Forgetting `Turn` closes its own head, and not the one that it shares with `Give`."""
     test = selftest(["shared"], ["contrast"], reporter=QUIET)

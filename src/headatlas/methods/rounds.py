@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SECOND_SHARE, SECOND_TURNS = 1 / 5, 6  # of the units, and times the turns of the first round
 PREDICTED = 0.05  # of the variance: where attribution leaves no more, not every example has to be measured
+BADLY = "heads that attribution predicts badly"
 Indices = NDArray[np.int64]
 # From whose effects, by task the examples and the units to measure, to effects [example, unit].
 Measure = Callable[[str, Mapping[str, Indices], Mapping[str, Indices]], Mapping[str, Array]]
@@ -143,7 +144,7 @@ def run_rounds(
     with the farthest intervals. `sizes` are the numbers of units of each kind.
     """
     rounds = [("every head", 1.0, turns), ("a fifth of the heads", SECOND_SHARE, more_turns(turns))]
-    rounds += [("heads that attribution predicts badly", thorough, EVERY)] if thorough else []
+    rounds += [(BADLY, thorough, EVERY)] if thorough else []
     current = dict(state)
     for whose, share, wanted_turns in rounds:
         chosen = {task: _farthest(measured, share, sizes) for task, measured in current.items()}

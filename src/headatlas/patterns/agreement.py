@@ -130,22 +130,49 @@ def _mean_correlation(pairs: list[MapPair]) -> float:
 
 def repeated_overlap(task_map: TaskMap, k: int, seed: int = 0) -> float:
     """How many of the first k heads new examples would give again, as the standard errors imply."""
-    return _repetition(task_map, k, np.random.default_rng(seed))["repeat_overlap"]
+    repeats = _repeats(task_map, np.random.default_rng(seed))
+    return float("nan") if repeats is None else _top_overlap(repeats.whole, k)
+
+
+class _Repeats(NamedTuple):
+    """Two measurements of the same effects, drawn anew [draw, head]: with the map's noise, and that of half the
+    examples."""
+
+    whole: tuple[Array, Array]
+    half: tuple[Array, Array]
+
+
+def _repeats(task_map: TaskMap, rng: np.random.Generator) -> _Repeats | None:
+    """None where no standard errors are known, or of fewer than three heads."""
+    if not task_map.has_errors or len(task_map.value) < 3:
+        return None
+    effects = effect_draws(task_map.value, task_map.stderr, rng).astype(float)
+
+    def again(stderr: Array) -> Array:
+        return effects + stderr * rng.standard_normal(effects.shape)
+
+    whole, half = task_map.stderr, np.sqrt(2) * task_map.stderr
+    return _Repeats((again(whole), again(whole)), (again(half), again(half)))
 
 
 def _repetition(task_map: TaskMap, k: int, rng: np.random.Generator) -> dict[str, float]:
-    """Two measurements of the same effects, drawn anew: with the map's noise, and with that of half the examples."""
-    if not task_map.has_errors or len(task_map.value) < 3:
+    repeats = _repeats(task_map, rng)
+    if repeats is None:
         return dict.fromkeys(("repeat", "half", "repeat_overlap"), float("nan"))
-    effects = effect_draws(task_map.value, task_map.stderr, rng).astype(float)
-    repeats = [effects + task_map.stderr * rng.standard_normal(effects.shape) for _ in range(2)]
-    halves = [effects + np.sqrt(2) * task_map.stderr * rng.standard_normal(effects.shape) for _ in range(2)]
-    tops = [np.argsort(-drawn, axis=1)[:, :k] for drawn in repeats]
-    overlap = np.mean([len(set(first) & set(second)) for first, second in zip(*tops, strict=True)])
-    return {"repeat": _row_correlation(*repeats), "half": _row_correlation(*halves), "repeat_overlap": float(overlap)}
+    return {
+        "repeat": _row_correlation(*repeats.whole),
+        "half": _row_correlation(*repeats.half),
+        "repeat_overlap": _top_overlap(repeats.whole, k),
+    }
+
+
+def _top_overlap(drawn: tuple[Array, Array], k: int) -> float:
+    """How many of the first k heads two measurements share, on average over the rows."""
+    tops = [np.argsort(-rows, axis=1)[:, :k] for rows in drawn]
+    return float(np.mean([len(set(first) & set(second)) for first, second in zip(*tops, strict=True)]))
 
 
 def _row_correlation(first: Array, second: Array) -> float:
     """Mean rank correlation of the rows of two arrays."""
-    ranks = [stats.rankdata(drawn, axis=1) for drawn in (first, second)]
-    return float(np.mean([np.corrcoef(x, y)[0, 1] for x, y in zip(*ranks, strict=True)]))
+    x, y = (stats.zscore(stats.rankdata(drawn, axis=1), axis=1) for drawn in (first, second))
+    return float((x * y).mean())

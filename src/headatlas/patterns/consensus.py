@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ class Witness:
         first = count(_first(len(self.heads)), "head")
         return f"among its first {first}, {percent(FIRST, 0)} of those measured (estimate, no p)"
 
-    @property
+    @cached_property
     def supported(self) -> set[Head]:
         return set(self.heads.index[self.heads["supports"]])
 

@@ -140,12 +140,16 @@ def _run_facts(atlas: Atlas, rows: pd.DataFrame) -> tuple[int, float]:
 def _mean_over_seeds(atlas: Atlas, task: str, rows: pd.DataFrame) -> TaskMap:
     kv_heads, groups = _run_facts(atlas, rows)
     df = groups - 1 if groups > 1 else np.inf
-    mean = rows.groupby(["layer", "head"], sort=True)[["value", "stderr", "p_value"]].mean()
-    # Seeds share their examples, so averaging over them does not reduce the sampling error.
-    value, stderr, p = (mean[name].to_numpy(dtype=float) for name in ("value", "stderr", "p_value"))
-    if rows["seed"].nunique() > 1:
+    several = rows["seed"].nunique() > 1
+    if several:
+        # Seeds share their examples, so averaging over them does not reduce the sampling error.
+        rows = rows.groupby(["layer", "head"], as_index=False)[["value", "stderr", "p_value"]].mean()
+    else:
+        rows = rows.iloc[np.lexsort((rows["head"], rows["layer"]))]
+    value, stderr, p = (rows[name].to_numpy(dtype=float) for name in ("value", "stderr", "p_value"))
+    if several:
         # p is of the method's null, which value and stderr do not know. Twice the mean of p-values is a p-value,
         # however they depend on each other.
         p = np.minimum(1.0, 2 * p)
-    layer, head = (mean.index.get_level_values(name).to_numpy(dtype=int) for name in ("layer", "head"))
+    layer, head = (rows[name].to_numpy(dtype=int) for name in ("layer", "head"))
     return TaskMap(task, atlas.shape, kv_heads, layer, head, value, np.nan_to_num(stderr, nan=0.0), p, df)

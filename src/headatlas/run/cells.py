@@ -55,18 +55,23 @@ class Cell:
 @dataclass
 class Runner:
     """Runs the cells that are not in the folder yet. `computed` and `reused` hold the cells of this run, each counted
-    once: those it computed, and those that an earlier run had left."""
+    once: those it computed, and those that an earlier run had left. `before` is called once, before the next cell is
+    computed: nobody waits for what an earlier run has left."""
 
     folder: Path
     reporter: Reporter = field(default_factory=Reporter)
     computed: set[str] = field(default_factory=set)
     reused: set[str] = field(default_factory=set)
+    before: Callable[[], None] | None = None
 
     def run(self, title: str, cells: Sequence[Cell]) -> list[Result]:
         """The results of the cells, in order."""
         cached = [self._read(cell) for cell in cells]
         missing = [cell for cell, result in zip(cells, cached, strict=True) if result is None]
         self.reused |= {cell.key for cell in cells} - {cell.key for cell in missing} - self.computed
+        if missing and self.before is not None:
+            self.before()
+            self.before = None
         with self.reporter.bar(title, len(missing), sum(cell.tokens for cell in missing)) as advance:
             results: list[Result] = []
             for cell, result in zip(cells, cached, strict=True):

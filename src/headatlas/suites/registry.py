@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,7 +74,8 @@ def load_suite(source: str | Path, level: int | None = None) -> Suite:
     if level is not None and not (name in DECLARATIONS and DECLARATIONS[name].levels):
         raise UsageError(f"Level {level} was asked for, but {name!r} has no levels. Leave `level` out.")
     if name in DECLARATIONS:
-        return _build(DECLARATIONS[name], 1 if level is None else level)
+        build = _built_in if name in BUILT_IN else _build
+        return build(DECLARATIONS[name], 1 if level is None else level)
     path = Path(source).expanduser()
     if path.is_file():
         from headatlas.suites.jsonl import read_jsonl
@@ -82,6 +84,12 @@ def load_suite(source: str | Path, level: int | None = None) -> Suite:
     if path.suffix or "/" in name:
         raise UsageError(f"There is no task file {name!r}. Known suites: {', '.join(SUITES)}.")
     raise unknown("suite", name, SUITES)
+
+
+@cache
+def _built_in(declaration: Declaration, level: int) -> Suite:
+    """Built-in suites take seconds to generate and are pure functions of the level; those of users may not be."""
+    return _build(declaration, level)
 
 
 def _build(declaration: Declaration, level: int) -> Suite:

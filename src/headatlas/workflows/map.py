@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -198,7 +199,7 @@ def _run(
     context: RunContext, methods: Sequence[Method], named: bool, growth: Growth, report: bool, reporter: Reporter
 ) -> Atlas:
     """Competence, then method by method; after each of them the atlas is written, its best sentence said, and the
-    page published."""
+    page published as soon as the next one has something to compute."""
     began, settings = time.monotonic(), growth.record.settings
     entries, known = competence(context)
     entries, context = select(context, entries, known, settings.at_chance, settings.known_only)
@@ -211,11 +212,15 @@ def _run(
     write_competence(growth.out, entries)
     atlas = growth.begin(usable)
     reporter.say(competence_line(atlas, seconds))
-    shown = None
+    shown: Atlas | None = None
+
+    def show(stage: Atlas) -> None:
+        nonlocal shown
+        publish(stage, reporter, since=shown)
+        shown = stage
+
     for method in in_turn(usable):
-        if report:
-            publish(atlas, reporter, since=shown)
-            shown = atlas
+        context.runner.before = partial(show, atlas) if report else None
         stage_began = time.monotonic()
         measured = method.measure(context)
         ended = time.monotonic()

@@ -30,6 +30,7 @@ from headatlas.run.words import Words
 from headatlas.run.work import NotingRunner, Step
 from headatlas.suites.suite import Suite
 from headatlas.wording import duration, gigabytes, percent, rounded
+from headatlas.workflows.choose_methods import in_turn
 from headatlas.workflows.machine import memory_of_machine
 from headatlas.workflows.presets import DEFAULT
 from headatlas.workflows.request import check_request
@@ -217,7 +218,7 @@ def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter)
 def _steps(context: RunContext, methods: Sequence[Method]) -> list[tuple[str, list[Step] | None]]:
     """Of every stage of a run, in order; what a step needs beforehand (such as means of heads) comes before it."""
     stages: list[tuple[str, list[Step] | None]] = [("competence", [competence_step(context)])]
-    for method in methods:
+    for method in in_turn(methods):
         runner = NotingRunner()
         steps = method.work(context.with_runner(runner))
         stages.append((method.info.name, None if steps is None else [*runner.steps, *steps]))

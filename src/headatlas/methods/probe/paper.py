@@ -15,7 +15,7 @@ from headatlas.methods.probe.fits import Fit, Fits
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
 
-PAPER, EPOCHS_CHOSEN = CellKind("paper probe", 2), CellKind("epochs of the paper probe")
+PAPER, EPOCHS_CHOSEN = CellKind("paper probe", 3), CellKind("epochs of the paper probe", 2)
 TITLE, EPOCHS_TITLE = "Paper probe", "Epochs of the paper probe"
 PROJECTED, HIDDEN, DROPOUT, LEARNING_RATE = 64, 512, 0.3, 1e-4
 BATCH = 32
@@ -145,7 +145,8 @@ def _epochs(probe: PaperProbe, data: ProbeData, labels: Labels, used: NDArray[np
     """AdamW on the cross-entropy of the used `fit` examples, epoch by epoch without an end."""
     chosen = torch.from_numpy(np.flatnonzero(used))
     x, y = data.features["fit"], torch.from_numpy(labels)
-    optimiser = torch.optim.AdamW(probe.parameters(), lr=LEARNING_RATE)
+    # The first layer has millions of weights: steps that are not fused take longer than forward and backward.
+    optimiser = torch.optim.AdamW(probe.parameters(), lr=LEARNING_RATE, fused=True)
     while True:
         probe.train()
         for batch in chosen[torch.randperm(len(chosen))].split(BATCH):

@@ -34,9 +34,7 @@ def write_comparison_figure(comparison: Comparison, paths: Sequence[Path]) -> No
     from headatlas.views.figures.style import save, settings
 
     with rc_context(settings()):
-        figure = FIGURES[COMPARISON].function()(comparison)
-        for path in paths:
-            save(figure, path)
+        save(FIGURES[COMPARISON].function()(comparison), paths)
 
 
 def write_figures(atlas: Atlas, since: Atlas | None = None) -> list[Path]:
@@ -89,8 +87,8 @@ def _draw(atlas: Atlas, info: FigureInfo, method: str | None, paths: list[Path])
             figure = function(outcome(atlas, tests[0], method))
         else:
             figure = function(atlas, method)
-        for path in paths:
-            save(figure, path)
+        if paths:
+            save(figure, paths)
     return figure
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 import warnings
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from matplotlib import colormaps
+from matplotlib import colormaps, rcParams
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
 
@@ -19,6 +20,8 @@ from headatlas.views.colours import UNMEASURED
 from headatlas.wording import fitting_digits, signed
 
 FORMATS = ("png", "svg", "pdf")
+DPI = 200
+UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same picture gives the same bytes
 SMALL, BASE, TITLE = 7.5, 9, 10  # points: numbers and remarks, axes, names of panels
 # Fonts for letters that DejaVu lacks; the first of these that is installed is used.
 FALLBACK_FONTS = (
@@ -49,19 +52,33 @@ def settings() -> dict[Any, Any]:
         "xtick.major.width": 0.6,
         "ytick.major.width": 0.6,
         "text.parse_math": False,  # task names may hold dollar signs
-        "svg.hashsalt": "headatlas",  # the same picture gives the same bytes
+        "svg.hashsalt": "headatlas",
         "svg.fonttype": "none",
     }
 
 
-def save(figure: Figure, path: Path) -> None:
-    kind = path.suffix.removeprefix(".").lower()
-    if kind not in FORMATS:
-        raise UsageError(f"Cannot write {path}: figures are written as {', '.join('.' + name for name in FORMATS)}.")
-    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    with atomic(path) as temporary, warnings.catch_warnings():
+def save(figure: Figure, paths: Sequence[Path]) -> None:
+    """Write a figure to every path. It is laid out once, which takes as long as drawing; all files then look alike."""
+    kinds = [path.suffix.removeprefix(".").lower() for path in paths]
+    for path, kind in zip(paths, kinds, strict=True):
+        if kind not in FORMATS:
+            raise UsageError(
+                f"Cannot write {path}: figures are written as {', '.join('.' + name for name in FORMATS)}."
+            )
+    engine, dpi = figure.get_layout_engine(), figure.dpi
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # an empty box shows it
-        figure.savefig(temporary, format=kind, dpi=200, bbox_inches="tight", metadata=dated)
+        try:
+            figure.dpi = DPI
+            figure.draw_without_rendering()
+            box = figure.get_tightbbox().padded(rcParams["savefig.pad_inches"])
+            figure.set_layout_engine(None)
+            for path, kind in zip(paths, kinds, strict=True):
+                with atomic(path) as temporary:
+                    figure.savefig(temporary, format=kind, dpi=DPI, bbox_inches=box, metadata=UNDATED.get(kind))
+        finally:
+            figure.dpi = dpi
+            figure.set_layout_engine(engine)
 
 
 def wrapped(name: str, inches: float, size: float = TITLE, lines: int = 2) -> str:

@@ -30,8 +30,8 @@ def describe_comparison(comparison: Comparison) -> dict[str, Any]:
 
 
 def _head_columns(comparison: Comparison) -> list[str]:
-    return ["heads", "rank correlation", "95 % interval", f"same of first {comparison.k}", "by chance", "p of so many",
-            f"differ beyond noise (q below {LEVEL:g})"]  # fmt: skip
+    return ["heads", "rank correlation", "95 % interval", f"same of first {comparison.k}", "by chance",
+            "p of this overlap", f"differ beyond noise (q below {LEVEL:g})"]  # fmt: skip
 
 
 def _head_cells(task: ComparedTask) -> list[str]:

@@ -59,9 +59,7 @@ def render(
         raise UsageError(f"A page shows one atlas, or two side by side; {len(atlases)} were given.")
     names = " and ".join(dict.fromkeys(atlas.run.model.name for atlas in atlases))
     parts = {
-        "policy": policy(live=bool(live)),
-        "title": html.escape(f"{names} · headatlas"),
-        "style": style(),
+        "head": _head(f"{names} · headatlas", policy(live=bool(live))),
         "script": script(),
         "data": as_json({"live": live, **describe_page(atlases, findings, downloads, comparison)}),
     }
@@ -71,13 +69,16 @@ def render(
 def render_waiting(text: str, live: str) -> str:
     """The page of a server that has nothing to show yet."""
     parts = {
-        "policy": policy(waiting_script(), live=True),
-        "style": style(),
+        "head": _head("headatlas", policy(waiting_script(), live=True)),
         "script": waiting_script(),
         "text": html.escape(text),
         "data": as_json({"live": live}),
     }
     return _filled("waiting.html", parts)
+
+
+def _head(title: str, allowed: str) -> str:
+    return _filled("head.html", {"policy": allowed, "title": html.escape(title), "style": style()})
 
 
 def _filled(template: str, parts: Mapping[str, str]) -> str:

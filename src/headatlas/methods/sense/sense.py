@@ -45,9 +45,8 @@ class Sense(Method):
     regression (lasso) on other blocks and other examples has predicted what the other heads do. Errors are clustered by
     block and by group of examples.
 
-    The `pairs` heads that come first and whose intervals are above zero are removed one by one and two by two on
-    `paired` examples of `choose`: together beyond the sum of each is what they make up for each other. 0 leaves this
-    out.
+    The `pairs` heads that come first are removed one by one and two by two on `paired` examples of `choose`: what both
+    cost beyond the sum of each is what they make up for each other. 0 leaves this out.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -88,22 +87,9 @@ class Sense(Method):
         plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
 
     def work(self, context: RunContext) -> list[Step]:
-        from headatlas.methods.sense.cells import TITLE, mask_cells
-        from headatlas.methods.sense.pairs import TITLE as PAIRS
-        from headatlas.methods.sense.pairs import pair_cells, pair_quantity
-        from headatlas.run.work import Step
+        from headatlas.methods.sense.work import sense_steps
 
-        quantities = plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
-        steps = [Step(TITLE, [cell for _, _, cell in mask_cells(quantities, self._masks(quantities))])]
-        count = min(self.pairs, len(context.heads))
-        if count < 2:
-            return steps
-        spread = [context.heads[i] for i in np.linspace(0, len(context.heads) - 1, count).astype(int)]
-        for task in context.tasks:
-            quantity = pair_quantity(self, context, task)
-            most = sum(cell.tokens for cell in pair_cells(quantity, context.heads[:count]))
-            steps.append(Step(PAIRS, pair_cells(quantity, spread), most))
-        return steps
+        return sense_steps(self, context)
 
     def measure(self, context: RunContext) -> Measured:
         from headatlas.methods.sense.cells import measure_losses
@@ -111,7 +97,7 @@ class Sense(Method):
 
         quantities = plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
         say_left_out(self.info.name, quantities)
-        masks = self._masks(quantities)
+        masks = self.draw(quantities)
         result = Measured([], [], {task: q.record for task, q in quantities.items()}, {})
         for task, losses in measure_losses(quantities, masks).items():
             groups = quantities[task].groups
@@ -127,20 +113,22 @@ class Sense(Method):
             result.diagnostics.extend(self._pairs(context, task, summary))
         return result
 
-    def _masks(self, quantities: Mapping[str, TaskQuantity]) -> dict[str, Masks]:
+    def draw(self, quantities: Mapping[str, TaskQuantity]) -> dict[str, Masks]:
+        """The masks of every task."""
         return {
             task: draw_masks(q.context.model.shape, len(q.items), self.masks, self.examples, self.seed)
             for task, q in quantities.items()
         }
 
     def _pairs(self, context: RunContext, task: str, summary: Summary) -> list[Diagnostic]:
-        """Of the first heads whose intervals are above zero; nothing where there are fewer than two."""
+        """Of the first heads; nothing where no head has an interval above zero. A backup need not have one: it is worth
+        something only in the few masks that remove its main head too."""
         from headatlas.methods.sense.pairs import measure_pairs, pair_quantity, report_pairs
 
         first: list[Head] = [
-            context.heads[i] for i in np.argsort(-summary.mean, kind="stable")[: self.pairs] if summary.low[i] > 0
+            context.heads[i] for i in np.argsort(-summary.mean, kind="stable")[: self.pairs] if summary.mean[i] > 0
         ]
-        if len(first) < 2:
+        if len(first) < 2 or not (summary.low > 0).any():
             return []
         return report_pairs(self.info.name, task, measure_pairs(pair_quantity(self, context, task), sorted(first)))
 

@@ -37,9 +37,9 @@ def masks_note(atlas: Atlas) -> Note | None:
     if not rows:
         return None
     meaning = (
-        "Mean loss: nats that the task loses under a mask, on average. Held-out R2: the part of the differences between "
-        "masks that a regression on other masks and other examples predicts from which heads are missing. The rest is "
-        "noise, or heads whose effects do not add up."
+        "Mean loss: nats that the task loses under a mask, on average. Held-out R2: the part of the differences "
+        "between masks that a regression on other masks and other examples predicts from which heads are missing. "
+        "The rest is noise, or heads whose effects do not add up."
     )
     return Note("Random masks of heads", COLUMNS, tuple(rows), (meaning, *sentences))
 

@@ -69,7 +69,7 @@ def test_specific(kind):
 @pytest.mark.parametrize("bounded", [False, True])
 def test_random_masks(kind, bounded):
     p_values, false_shares, covered = sense_null(NOISE[kind], 48, 4, 0.1, bounded)
-    assert_not_too_small(p_values, slack=0.02)
+    assert_not_too_small(p_values, slack=0.05)
     assert np.mean(np.array(p_values) < 0.05) <= 0.055
     assert np.mean(false_shares) <= 0.07
     assert covered >= 0.93

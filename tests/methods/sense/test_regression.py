@@ -97,3 +97,12 @@ def test_one_group_of_examples_has_effects_without_intervals():
     summary = summarise_effects(masks, regression.effects, ["same"] * EXAMPLES)
     assert np.abs(summary.mean - truth()).max() < 0.3
     assert np.isnan(summary.low).all() and np.isnan(summary.p_value).all()
+
+
+def test_few_turns_of_few_groups_leave_some_regressions_without_examples():
+    drawn = draw_masks(SHAPE, 40, 40, 1, 0)
+    losses = np.einsum("etmh,h->etm", drawn.removed[drawn.blocks].astype(float), truth())
+    groups = ["alone"] + ["others"] * 39
+    effects = regress(drawn, losses, groups, 0).effects
+    assert np.isfinite(effects).all() and effects.shape == (40, 1, 48)
+    assert effects.mean((0, 1)).argmax() == 16

@@ -19,7 +19,24 @@ from headatlas.stats import Array, Summary, clustered_moments, effective_groups,
 
 FOLDS = 4  # of blocks, and of groups of examples
 PENALTIES = np.geomspace(1, 0.01, 16)  # of the smallest penalty that leaves no head in the regression
-Folds = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A fold of the blocks [block] and a fold of the examples [example]: what a regression is tried on."""
+
+    blocks: NDArray[np.bool_]
+    examples: NDArray[np.bool_]
+
+    @property
+    def other_examples(self) -> NDArray[np.bool_]:
+        """What is fitted on; all examples where there is only one group of them."""
+        return self.examples if self.examples.all() else ~self.examples
+
+    def overlaps(self, other: Part) -> bool:
+        """Whether two parts have blocks in common, or examples that could be held out."""
+        shared = (self.examples & other.examples).any() and not self.examples.all()
+        return bool(shared or (self.blocks & other.blocks).any())
 
 
 @dataclass(frozen=True)
@@ -37,36 +54,36 @@ def regress(masks: Masks, losses: Array, groups: Sequence[str], seed: int) -> Re
     """From losses [example, turn, mask], in the order of `masks.blocks` and of the masks of a block."""
     centred = losses - losses.mean(-1, keepdims=True)
     removed: Array = masks.removed.astype(float) - 1 / BLOCK  # [block, mask, head]
-    block_folds, example_folds = _folds(len(removed), groups, seed)
-    parts = [(b, e) for b in range(block_folds.max() + 1) for e in range(example_folds.max() + 1)]
-    whole = not example_folds.any()  # one group of examples cannot be held out
-    paths, errors = [], []
-    for b, e in parts:
-        held_blocks, held_examples = block_folds == b, example_folds == e
-        mean, weight = _by_mask(masks, centred, ~held_blocks, held_examples if whole else ~held_examples)
-        paths.append(_lasso_path(removed, mean, weight))
-        mean, weight = _by_mask(masks, centred, held_blocks, held_examples)
-        predicted = np.einsum("bmh,hp->bmp", removed, paths[-1])
-        errors.append((weight[:, None, None] * (mean[..., None] - predicted) ** 2).sum((0, 1)))
-    effects = np.empty((*masks.blocks.shape, removed.shape[-1]))
-    left = np.empty_like(centred)
-    for (b, e), path in zip(parts, paths, strict=True):
-        others = [error for part, error in zip(parts, errors, strict=True) if part[0] != b and (part[1] != e or whole)]
-        coefficients = path[:, np.sum(others, 0).argmin()]
-        rows = (block_folds[masks.blocks] == b) & (example_folds == e)[:, None]  # [example, turn]
+    parts = _parts(len(removed), groups, seed)
+    paths, errors = _held_out_paths(masks, centred, removed, parts)
+    effects, left = np.empty((*masks.blocks.shape, removed.shape[-1])), np.empty_like(centred)
+    for part, path in zip(parts, paths, strict=True):
+        elsewhere = [error for other, error in zip(parts, errors, strict=True) if not part.overlaps(other)]
+        coefficients = path[:, np.sum(elsewhere, 0).argmin()]
+        rows = part.blocks[masks.blocks] & part.examples[:, None]  # [example, turn]
         blocks = masks.blocks[rows]
-        unexplained = centred[rows] - removed[blocks] @ coefficients  # [row, mask]
-        left[rows] = unexplained
+        left[rows] = centred[rows] - removed[blocks] @ coefficients
         # In a block a head is removed once: its mask against the mean of the others.
-        contrast = np.take_along_axis(unexplained, masks.place[blocks], axis=1) * BLOCK / (BLOCK - 1)
+        contrast = np.take_along_axis(left[rows], masks.place[blocks], axis=1) * BLOCK / (BLOCK - 1)
         effects[rows] = coefficients + contrast
-    everything = np.ones(len(removed), dtype=bool), np.ones(len(losses), dtype=bool)
-    total, weight = _by_mask(masks, centred, *everything)
+    everywhere = np.ones(len(removed), dtype=bool), np.ones(len(losses), dtype=bool)
+    (total, weight), (remaining, _) = (_by_mask(masks, values, *everywhere) for values in (centred, left))
     sparse = _lasso_path(removed, total, weight)[:, np.sum(errors, 0).argmin()]
-    remaining, _ = _by_mask(masks, left, *everything)
     spread = float(np.square(total).sum())
-    r2 = 1 - float(np.square(remaining).sum()) / spread if spread > 0 else 0.0
-    return Regression(effects, sparse, r2)
+    return Regression(effects, sparse, 1 - float(np.square(remaining).sum()) / spread if spread > 0 else 0.0)
+
+
+def _held_out_paths(masks: Masks, centred: Array, removed: Array, parts: Sequence[Part]) -> tuple[list[Array], Array]:
+    """For every part the coefficients [head, penalty] of regressions on other blocks and other examples, and their
+    squared errors on the part [part, penalty]."""
+    paths, errors = [], []
+    for part in parts:
+        path = _lasso_path(removed, *_by_mask(masks, centred, ~part.blocks, part.other_examples))
+        mean, weight = _by_mask(masks, centred, part.blocks, part.examples)
+        missed = mean[..., None] - np.einsum("bmh,hp->bmp", removed, path)
+        paths.append(path)
+        errors.append((weight[:, None, None] * missed**2).sum((0, 1)))
+    return paths, np.array(errors)
 
 
 def summarise_effects(masks: Masks, effects: Array, groups: Sequence[str]) -> Summary:
@@ -89,11 +106,12 @@ def summarise_effects(masks: Masks, effects: Array, groups: Sequence[str]) -> Su
     return estimate(rows.mean(0), np.sqrt(variance), np.full(rows.shape[1], df), len(set(groups)))
 
 
-def _folds(blocks: int, groups: Sequence[str], seed: int) -> tuple[Folds, Folds]:
-    """The fold of every block and of every example; groups are not cut."""
+def _parts(blocks: int, groups: Sequence[str], seed: int) -> list[Part]:
+    """Every fold of blocks with every fold of examples; groups are not cut."""
     rng = np.random.default_rng([seed, FOLDS])
     codes = np.unique(np.asarray(groups), return_inverse=True)[1]
-    return rng.permutation(blocks) % FOLDS, (rng.permutation(codes.max() + 1) % FOLDS)[codes]
+    of_block, of_example = rng.permutation(blocks) % FOLDS, (rng.permutation(codes.max() + 1) % FOLDS)[codes]
+    return [Part(of_block == b, of_example == e) for b in np.unique(of_block) for e in np.unique(of_example)]
 
 
 def _by_mask(
@@ -113,11 +131,11 @@ def _lasso_path(removed: Array, mean: Array, weight: Array) -> Array:
     from sklearn.linear_model import lasso_path
 
     used = weight > 0
+    if not mean[used].any():
+        return np.zeros((removed.shape[-1], len(PENALTIES)))
     scale = np.sqrt(weight[used] / weight[used].mean())[:, None]
     x = (removed[used] * scale[..., None]).reshape(-1, removed.shape[-1])
     y = (mean[used] * scale).ravel()
     largest = np.abs(x.T @ y).max() / len(y)
-    if largest == 0:
-        return np.zeros((x.shape[1], len(PENALTIES)))
     _, coefficients, _ = lasso_path(x, y, alphas=largest * PENALTIES, max_iter=5000)
     return np.asarray(coefficients, dtype=float)

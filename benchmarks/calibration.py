@@ -11,7 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy import stats
 
-from benchmarks.null_methods import NOISE, certified, exact, maps_of_effects, probe_null, repair_null, specific_null
+from benchmarks.null_methods import (
+    NOISE,
+    certified,
+    exact,
+    maps_of_effects,
+    probe_null,
+    repair_null,
+    sense_null,
+    sense_pairs_null,
+    specific_null,
+)
 from benchmarks.null_tests import null_tests
 from headatlas.intervals import change_interval, mean_interval, ratio_interval
 from headatlas.stats import LEVEL, Array
@@ -57,6 +67,17 @@ def print_methods() -> None:
             p_values, false = specific_null(draw, groups, 200)
             heading = f"specific, 4 tasks, {groups} groups, {name}"
             print(f"{heading:<64}", described(p_values), f"false discoveries {np.mean(false):.3f}", flush=True)
+    for bounded in (False, True):
+        for groups in (6, 24, 96):
+            for name, draw in NOISE.items():
+                masked = [sense_null(draw, groups, 30, share, bounded) for share in SHARES]
+                rates = ", ".join(f"{np.mean(false):.3f}" for _, false, _ in masked)
+                heading = f"random masks, {groups} groups, {name}{', losses bounded' if bounded else ''}"
+                p_values = [p for of_share, _, _ in masked for p in of_share]
+                covered = f"coverage {np.mean([share for _, _, share in masked]):.3f}"
+                print(f"{heading:<64}", described(p_values), f"false discoveries {rates}, {covered}", flush=True)
+    backed = list(sense_pairs_null(20))
+    print(f"random masks, two heads that add up: said to back each other up in {sum(backed)} of {len(backed)} draws")
     for carriers in (0, 4):
         for measure, (p_values, false) in probe_null(40, carriers).items():
             heading = f"linear probe, {measure}, beside {carriers} heads that carry the task"

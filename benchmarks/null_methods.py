@@ -16,6 +16,10 @@ from headatlas.methods.probe.linear import fit_linear
 from headatlas.methods.probe.report import maps
 from headatlas.methods.repair.repair import Repair
 from headatlas.methods.rounds import Indices, more_turns, nothing_measured, run_rounds
+from headatlas.methods.sense.masks import draw_masks
+from headatlas.methods.sense.pairs import BACKS_UP
+from headatlas.methods.sense.regression import regress, summarise_effects
+from headatlas.methods.sense.sense import Sense
 from headatlas.methods.specific import shares, specific
 from headatlas.model.heads import HeadModel
 from headatlas.planted.canvas import GPT2Canvas
@@ -98,6 +102,43 @@ def specific_null(draw: Draw, groups: int, times: int, tasks: int = 4) -> tuple[
     return p_values, false_shares
 
 
+def sense_null(
+    draw: Draw, groups: int, times: int, share: float = 0.0, bounded: bool = False
+) -> tuple[list[float], list[float], float]:
+    """Effects from 200 random masks of 90 heads, 16 examples each: p-values of heads without an effect, the share of
+    false ones among the discoveries of each map, and the coverage of all 95 % intervals.
+
+    A `share` of the heads has an effect. The others are worth something to every group of examples, but nothing on
+    average. Where losses are `bounded`, the others are worth nothing at all, what heads do together is less than its
+    sum, and there is noise beside it; coverage is then that of heads without an effect.
+    """
+    p_values: list[float] = []
+    false_shares: list[float] = []
+    covered: list[float] = []
+    shape, examples = (10, 9), 96
+    names = [str(i % groups) for i in range(examples)]
+    heads = shape[0] * shape[1]
+    has_effect = np.arange(heads) < share * heads
+    for seed in range(times):
+        rng = np.random.default_rng([seed, groups, 2])
+        masks = draw_masks(shape, examples, 200, 16, seed)
+        scale = rng.lognormal(0, 1, heads) * (has_effect | (not bounded))
+        shared = np.tile(draw(rng, (groups, heads)), (-(-examples // groups), 1))[:examples]
+        effects = scale * (shared + 0.3 * rng.normal(size=shared.shape) + STRONG * has_effect)
+        losses = np.einsum("etmh,eh->etm", masks.removed[masks.blocks].astype(float), effects)
+        if bounded:
+            bound = max(1.0, 1.5 * np.abs(losses).mean())
+            losses = bound * np.tanh(losses / bound) + 0.3 * draw(rng, losses.shape)
+        summary = summarise_effects(masks, regress(masks, losses, names, seed).effects, names)
+        p_values += summary.p_value[~has_effect].tolist()
+        found = q_values(summary.p_value) < LEVEL
+        false_shares.append(float((found & ~has_effect).sum() / max(1, found.sum())))
+        known = ~has_effect | (not bounded)
+        true = scale * STRONG * has_effect
+        covered.append(float(((summary.low <= true) & (true <= summary.high))[known].mean()))
+    return p_values, false_shares, float(np.mean(covered))
+
+
 def probe_null(times: int, carriers: int) -> dict[str, tuple[list[float], list[float]]]:
     """Both measures of the linear probe: p-values of heads that carry nothing, beside `carriers` heads that do, and the
     share of false ones among the discoveries of each map."""
@@ -148,14 +189,27 @@ def independent_heads(seed: int) -> GPT2Canvas:
 def repair_null(times: int) -> Iterator[tuple[list[float], bool]]:
     """p-values of candidates for a takeover and whether any has q < 0.05, for every draw of `independent_heads`."""
     for seed in range(times):
-        model = HeadModel(independent_heads(seed).module, tokenizer(), name="independent heads")
-        suite = Suite("independent heads", tuple(pick(seed)))
         with tempfile.TemporaryDirectory() as folder:
-            splits = split_examples(suite, split_limits("quick", None), seed)
-            context = RunContext(model, splits, Runner(Path(folder), Reporter(quiet=True)), Encoder(model))
+            context = _independent_context(seed, Path(folder))
             for head_map in Repair(**Repair.presets["quick"]).measure(context).maps:
                 p = head_map.summary.p_value
                 yield p.tolist(), bool((q_values(p) < LEVEL).any())
+
+
+def sense_pairs_null(times: int) -> Iterator[bool]:
+    """For every draw of `independent_heads` whether `sense` says of any two heads that they back each other up."""
+    for seed in range(times):
+        with tempfile.TemporaryDirectory() as folder:
+            context = _independent_context(seed, Path(folder))
+            entries = Sense(**Sense.presets["quick"]).measure(context).diagnostics
+        yield any(entry.metric.startswith(BACKS_UP) for entry in entries)
+
+
+def _independent_context(seed: int, folder: Path) -> RunContext:
+    model = HeadModel(independent_heads(seed).module, tokenizer(), name="independent heads")
+    suite = Suite("independent heads", tuple(pick(seed)))
+    splits = split_examples(suite, split_limits("quick", None), seed)
+    return RunContext(model, splits, Runner(folder, Reporter(quiet=True)), Encoder(model))
 
 
 def _bare_context(folder: Path) -> RunContext:

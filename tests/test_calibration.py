@@ -10,7 +10,16 @@ from scipy import stats
 
 from benchmarks import null_methods
 from benchmarks.calibration import EFFECTS, described, mean_coverage, ratio_coverage
-from benchmarks.null_methods import NOISE, certified, exact, maps_of_effects, probe_null, repair_null, specific_null
+from benchmarks.null_methods import (
+    NOISE,
+    certified,
+    exact,
+    maps_of_effects,
+    probe_null,
+    repair_null,
+    sense_null,
+    specific_null,
+)
 from benchmarks.null_tests import on_models, simulated
 from headatlas.evidence.hierarchy import Hierarchy
 from headatlas.evidence.mask import Mask
@@ -55,6 +64,16 @@ def test_specific(kind):
     p_values, false_shares = specific_null(NOISE[kind], 40, 80)
     assert_not_too_small(p_values)
     assert np.mean(false_shares) <= 0.07
+
+
+@pytest.mark.parametrize("kind", NOISE)
+@pytest.mark.parametrize("bounded", [False, True])
+def test_random_masks(kind, bounded):
+    p_values, false_shares, covered = sense_null(NOISE[kind], 48, 4, 0.1, bounded)
+    assert_not_too_small(p_values, slack=0.05)
+    assert np.mean(np.array(p_values) < 0.05) <= 0.055
+    assert np.mean(false_shares) <= 0.07
+    assert covered >= 0.93
 
 
 @pytest.mark.parametrize("carriers", [0, 4])

@@ -14,6 +14,7 @@ from headatlas.methods.gate.contrast import Contrast
 from headatlas.methods.gate.gate import Gate
 from headatlas.methods.probe.probe import Probe
 from headatlas.methods.repair.repair import Repair
+from headatlas.methods.sense.sense import Sense
 from headatlas.model.sharing import Sharing
 from headatlas.run.cells import Runner
 from headatlas.run.competence import competence, competence_step
@@ -145,6 +146,7 @@ def test_methods_without_a_baseline(tmp_path, method):
         Gate(steps=3, check=2, seeds=2),
         Contrast(keep="Colours", forget="Numbers", steps=3, seeds=2),
         Repair(leaders=1, candidates=2),
+        Sense(masks=40, examples=4, pairs=3),
         Probe(answers="generated"),
     ],
     ids=lambda method: method.info.name,

@@ -14,6 +14,7 @@ METHODS: Registry[type[Method]] = Registry(
         "gate": "headatlas.methods.gate.gate:Gate",
         "contrast": "headatlas.methods.gate.contrast:Contrast",
         "repair": "headatlas.methods.repair.repair:Repair",
+        "sense": "headatlas.methods.sense.sense:Sense",
         "attention": "headatlas.methods.attention:Attention",
     },
 )

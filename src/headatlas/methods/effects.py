@@ -37,7 +37,7 @@ def attribution_cells(quantities: Quantities) -> list[BatchCell]:
     from headatlas.run.interventions import gate_gradient
 
     def cell(quantity: TaskQuantity, batch: Batch) -> Cell:
-        model, prefix, rest = _after_prefix(quantity, batch)
+        model, prefix, rest = after_prefix(quantity, batch)
 
         def compute() -> Result:
             past = model.record_prefix(batch.ids[:, :prefix])
@@ -46,7 +46,7 @@ def attribution_cells(quantities: Quantities) -> list[BatchCell]:
 
         # The prefix once; then the twin, the prompt, and a backward that costs about as much as a forward.
         cost = batch.size * prefix + 3 * rest.ids.numel()
-        forwards = _forwards(quantity, prefix) + 1
+        forwards = forwards_before(quantity, prefix) + 1
         return quantity.context.cell(
             ATTRIBUTION, compute, cost, forwards=forwards, batch=batch.key, **quantity.inputs(batch)
         )
@@ -69,7 +69,7 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
 
     def cell(quantity: TaskQuantity, batch: Batch) -> Cell:
         units = task_units[quantity.task]
-        model, prefix, rest = _after_prefix(quantity, batch)
+        model, prefix, rest = after_prefix(quantity, batch)
 
         def compute() -> Result:
             past = model.record_prefix(batch.ids[:, :prefix])
@@ -77,7 +77,7 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
             return {"effects": ablate_each(model, rest, units, replaced.values, replaced.where, past)}
 
         cost = batch.size * prefix + rest.ids.numel() * (2 + relative_depth(units, model.n_layers))
-        forwards = _forwards(quantity, prefix) + ablation_forwards(units, rest.ids.numel())
+        forwards = forwards_before(quantity, prefix) + ablation_forwards(units, rest.ids.numel())
         listed = [[layer, list(heads)] for layer, heads in units]
         return quantity.context.cell(
             EXACT, compute, cost, forwards=forwards, batch=batch.key, units=listed, **quantity.inputs(batch)
@@ -101,12 +101,12 @@ def relative_depth(units: Sequence[Unit], layers: int) -> float:
     return sum(layers - layer for layer, _ in units) / layers
 
 
-def _forwards(quantity: TaskQuantity, prefix: int) -> int:
+def forwards_before(quantity: TaskQuantity, prefix: int) -> int:
     """Forwards before the first one of the prompt: of the prefix, and of what replaces heads."""
     return int(prefix > 0) + quantity.replacement_forwards
 
 
-def _after_prefix(quantity: TaskQuantity, batch: Batch) -> tuple[HeadModel, int, Batch]:
+def after_prefix(quantity: TaskQuantity, batch: Batch) -> tuple[HeadModel, int, Batch]:
     """The model, how many positions at the beginning of a batch need to be run only once, and the rest of the batch."""
     model = quantity.context.model
     prefix = quantity.prefix(batch) if model.sharing.prefix else 0

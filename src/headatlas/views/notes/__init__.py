@@ -26,6 +26,7 @@ NOTES: Registry[Callable[[Atlas], Note | None]] = Registry(
         "probe": "headatlas.views.notes.probe:accuracy_note",
         "gate": "headatlas.views.notes.gate:circuits_note",
         "repair": "headatlas.views.notes.repair:repair_note",
+        "sense": "headatlas.views.notes.sense:masks_note",
     },
 )
 

@@ -33,7 +33,7 @@ def repair_note(atlas: Atlas) -> Note | None:
 
 def backups_not_asked(atlas: Atlas) -> list[str]:
     """What to say of a finished atlas with effects of single heads, none of whose methods looks for backups."""
-    single = any(info.kind == "importance" for info in atlas.run.methods)
+    single = any(info.kind == "importance" and info.name != "sense" for info in atlas.run.methods)  # it removes many
     asked = any(measure.role == "backup" for info in atlas.run.methods for measure in info.measures)
     return [NOT_ASKED] if single and not asked and not atlas.run.pending else []
 

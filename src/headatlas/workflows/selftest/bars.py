@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from headatlas.methods import METHODS
 from headatlas.planted.record import BarOutcome, Score, SelfTest
 
-LEAST_AUROC = {"ablate": 0.99, "gate": 0.95, "attribute": 0.95}
+LEAST_AUROC = {"ablate": 0.99, "gate": 0.95, "sense": 0.95, "attribute": 0.95}
 EXEMPT_WHERE_SATURATED = ("attribute",)  # methods that need not rank heads there, but must flag themselves
 LEAST_CLEAN = 0.95  # of the draws of a model where no head matters
 

@@ -1,0 +1,59 @@
+"""How well random masks are explained by which heads they remove, and which heads back each other up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headatlas.views.notes.note import Note
+from headatlas.views.rows import by_task, only, single
+from headatlas.wording import decimal, head_name, interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from headatlas.atlas.atlas import Atlas
+
+METHOD = "sense"
+SHOWN = 3  # pairs of a task
+COLUMNS = ("task", "masks", "heads per mask", "mean loss", "held-out R2")
+BACKS_UP = "backs up "  # the name of the other head follows
+
+
+def masks_note(atlas: Atlas) -> Note | None:
+    """One row per task, and a sentence for the pairs that back each other up; None where no masks were tried."""
+    rows, sentences = [], []
+    for task, entries in by_task(only(atlas.diagnostics, method=METHOD)):
+        of_task = entries[entries["layer"].isna()]
+        values = dict(zip(of_task["metric"], of_task["value"], strict=True))
+        if "masks" not in values:
+            continue
+        rows.append(
+            (
+                task, f"{values['masks']:.0f}", decimal(values["heads per mask"], 1),
+                decimal(values["mean loss under masks"]), decimal(values["held-out R2"]),
+            )
+        )  # fmt: skip
+        sentences += _pairs(task, entries)
+    if not rows:
+        return None
+    meaning = (
+        "Mean loss: nats that the task loses under a mask, on average. Held-out R2: the part of the differences "
+        "between masks that a regression on other masks and other examples predicts from which heads are missing. "
+        "The rest is noise, or heads whose effects do not add up."
+    )
+    return Note("Random masks of heads", COLUMNS, tuple(rows), (meaning, *sentences))
+
+
+def _pairs(task: str, entries: pd.DataFrame) -> list[str]:
+    """The strongest pairs first."""
+    pairs = entries[entries["metric"].str.startswith(BACKS_UP)].sort_values("value", ascending=False, kind="stable")
+    sentences = []
+    for row in pairs.head(SHOWN).itertuples():
+        other = row.metric.removeprefix(BACKS_UP)
+        both = single(entries, metric=f"effect with {other}", layer=row.layer, head=row.head)
+        sentences.append(
+            f"{task}: {head_name(int(row.layer), int(row.head))} and {other} back each other up. Without both the task "
+            f"loses {decimal(both)} nats, {decimal(row.value)} ({interval(row.low, row.high)}) more than the sum of "
+            "what it loses without each."
+        )
+    return sentences

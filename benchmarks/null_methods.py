@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from headatlas.methods.probe.data import ProbeData
 from headatlas.methods.probe.linear import fit_linear
 from headatlas.methods.probe.report import maps
 from headatlas.methods.repair.repair import Repair
-from headatlas.methods.rounds import Indices, more_turns, nothing_measured, run_rounds
+from headatlas.methods.rounds import Part, more_turns, nothing_measured, run_rounds
 from headatlas.methods.specific import shares, specific
 from headatlas.model.heads import HeadModel
 from headatlas.planted.canvas import GPT2Canvas
@@ -53,8 +53,8 @@ def certified(effects: Array, groups: list[str], rng: np.random.Generator) -> Su
     draw = draw_examples(attributed, more_turns(6), rng)
     state = {"task": nothing_measured(attributed, groups, draw)}
 
-    def measure(whose: str, examples: Mapping[str, Indices], chosen: Mapping[str, Indices]) -> Mapping[str, Array]:
-        return {task: effects[np.ix_(examples[task], chosen[task])] for task in examples}
+    def measure(whose: str, parts: Sequence[Part]) -> list[Array]:
+        return [effects[np.ix_(part.examples, part.units)] for part in parts]
 
     return run_rounds(state, [HEADS], 6, 0.1, measure)["task"].certified(range(HEADS)).summary
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import ablation, calibration, certificate, forward, gates, page, pairs, probe, quick, start
+from benchmarks import ablation, calibration, certificate, forward, gates, page, pairs, probe, quick, race, start
 from headatlas.model.loading import load
 
 ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run, "gates": gates.run}
 LONG = {
     "certificate": certificate.run,
     "pairs": pairs.run,
+    "race": race.run,
     "gates-plain": gates.against_plain,
 }  # only when asked for by name
 ALONE = {"start": start.run, "page": page.run, "quick": quick.run}

@@ -8,7 +8,7 @@ cores for the exact effects, which are kept in build/certificate and reused.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +19,8 @@ from headatlas.methods.ablate import Ablate
 from headatlas.methods.certify import certify_all, draw_examples
 from headatlas.methods.effects import attributed_effects, exact_effects, single_heads
 from headatlas.methods.rounds import (
-    Indices,
     Measurements,
+    Part,
     measure_all,
     measure_in_rounds,
     more_turns,
@@ -44,17 +44,28 @@ REPEATS, STRONGEST = 200, 30
 
 
 def run(model: HeadModel) -> None:
-    suite = load_suite("cognitive").only(TASKS)
-    splits = split_examples(suite, split_limits("quick", None), 0)
-    context = RunContext(model, splits, Runner(FOLDER, Reporter()), Encoder(model))
     settings = Ablate.presets["quick"]
+    for task, attributed, exact, groups in known_effects(model):
+        _cover(task, attributed, exact, groups, settings["exact"], settings["thorough"])
+    context = _context(model)
+    _time(context, plan_quantity(context, TASKS[-1]))
+
+
+def known_effects(model: HeadModel) -> Iterator[tuple[str, Array, Array, list[str]]]:
+    """Of each task: attributed and exact effects [example, head] on all examples of a quick map, and their groups."""
+    context = _context(model)
     for task in TASKS:
         quantity = plan_quantity(context, task)
         units = {task: single_heads(context.heads)}
         attributed = attributed_effects(f"Attribution, {task}", {task: quantity})[task]
         exact = exact_effects(f"Exact effects, {task}", {task: quantity}, units)[task]
-        _cover(task, attributed, exact, quantity.groups, settings["exact"], settings["thorough"])
-    _time(context, quantity)
+        yield task, attributed, exact, quantity.groups
+
+
+def _context(model: HeadModel) -> RunContext:
+    suite = load_suite("cognitive").only(TASKS)
+    splits = split_examples(suite, split_limits("quick", None), 0)
+    return RunContext(model, splits, Runner(FOLDER, Reporter()), Encoder(model))
 
 
 def _cover(task: str, attributed: Array, exact: Array, groups: list[str], turns: int, thorough: float) -> None:
@@ -87,8 +98,8 @@ def _certified(
     """The rounds of `ablate`, with known effects looked up."""
     draw = draw_examples(attributed, more_turns(turns), rng)
 
-    def look_up(_: str, examples: Mapping[str, Indices], chosen: Mapping[str, Indices]) -> Mapping[str, Array]:
-        return {task: exact[np.ix_(examples[task], chosen[task])]}
+    def look_up(_: str, parts: Sequence[Part]) -> list[Array]:
+        return [exact[np.ix_(part.examples, part.units)] for part in parts]
 
     state = {task: nothing_measured(attributed, groups, draw)}
     return run_rounds(state, [exact.shape[1]], turns, thorough, look_up)[task]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from headatlas.methods.probe.data import ProbeData
 from headatlas.methods.probe.linear import fit_linear
 from headatlas.methods.probe.report import maps
 from headatlas.methods.repair.repair import Repair
-from headatlas.methods.rounds import Indices, more_turns, nothing_measured, run_rounds
+from headatlas.methods.rounds import Part, more_turns, nothing_measured, run_rounds
 from headatlas.methods.sense.masks import draw_masks
 from headatlas.methods.sense.pairs import BACKS_UP
 from headatlas.methods.sense.regression import regress, summarise_effects
@@ -59,8 +59,8 @@ def certified(effects: Array, groups: list[str], rng: np.random.Generator) -> Su
     draw = draw_examples(attributed, more_turns(turns), rng)
     state = {"task": nothing_measured(attributed, groups, draw)}
 
-    def measure(whose: str, examples: Mapping[str, Indices], chosen: Mapping[str, Indices]) -> Mapping[str, Array]:
-        return {task: effects[np.ix_(examples[task], chosen[task])] for task in examples}
+    def measure(whose: str, parts: Sequence[Part]) -> list[Array]:
+        return [effects[np.ix_(part.examples, part.units)] for part in parts]
 
     return run_rounds(state, [HEADS], turns, thorough, measure)["task"].certified(range(HEADS)).summary
 

@@ -28,8 +28,8 @@ def test_all_heads_some_examples_a_fifth_more_and_the_strongest_all(quantities, 
     plain = rounds.exact_effects
 
     def counting(title, wanted, units):
-        measured.extend((task, item.example.id, unit) for task, q in wanted.items() for item in q.items
-                        for unit in units[task])  # fmt: skip
+        measured.extend((q.task, item.example.id, unit) for part, q in wanted.items() for item in q.items
+                        for unit in units[part])  # fmt: skip
         return plain(title, wanted, units)
 
     monkeypatch.setattr(rounds, "exact_effects", counting)

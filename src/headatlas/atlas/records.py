@@ -19,6 +19,13 @@ FIRST_HEADS, SHARED_BY_HALVES = "first heads", "first heads shared by halves"
 WORDINGS, WITHOUT_A_WORDING = "wordings", "first heads without one wording"
 WITHOUT_WORST_WORDING = "first heads without the worst wording"
 
+# Diagnostics of a race for the first heads: how many were asked for, with which confidence; how many are settled to be
+# among them and how many may or may not be; the share of all exact effects that it took; and one entry for each of
+# these heads, with its effect.
+FIRST_ASKED, FIRST_CONFIDENCE = "first heads asked for", "confidence of the first heads"
+FIRST_SETTLED, UNSETTLED, EXACT_SHARE = "first heads settled", "heads unsettled", "share of exact effects"
+AMONG_FIRST, MAY_BE_FIRST = "among the first heads", "may be among the first heads"
+
 
 @dataclass(frozen=True)
 class HeadMap:

@@ -13,6 +13,7 @@ from headatlas.cli.help import methods_list, settings_list, with_epilog
 from headatlas.cli.options import (
     Baseline,
     Chat,
+    Confidence,
     Device,
     Dtype,
     Exact,
@@ -28,6 +29,7 @@ from headatlas.cli.options import (
     Settings,
     SuiteOption,
     Tasks,
+    Top,
     TrustRemoteCode,
 )
 from headatlas.cli.settings import parse_settings, shorthand
@@ -41,6 +43,7 @@ EXAMPLES = """Examples:
   headatlas map --model ./llama --preset standard  your model, more exact examples
   headatlas map --suite tasks.jsonl --out mine     your tasks
   headatlas map --task retrieval --method ablate   one task, one method
+  headatlas map --method ablate --top 10           settle the ten strongest heads of each task
   headatlas map --method probe --set probe.kind=paper
   headatlas map --method contrast --set contrast.keep=Retrieval --set contrast.forget=Inference"""
 
@@ -59,6 +62,8 @@ def run(
     metric: Metric = None,
     baseline: Baseline = None,
     exact: Exact = None,
+    top: Top = None,
+    confidence: Confidence = None,
     gates: Gates = None,
     set_: Settings = None,
     level: Level = None,
@@ -97,7 +102,7 @@ def run(
             seeds=seeds,
             metric=metric,
             baseline=baseline,
-            settings=parse_settings([*(set_ or ()), *shorthand(exact, gates)]),
+            settings=parse_settings([*(set_ or ()), *shorthand(exact, gates, top, confidence)]),
             level=level,
             chat=chat,
             at_chance=at_chance,

@@ -36,6 +36,15 @@ Exact = Annotated[
     str | None,
     typer.Option(help="Examples per task that ablate measures exactly for every head: a number, or all."),
 ]
+Top = Annotated[
+    int | None,
+    typer.Option(
+        help="Let heads race: ablate measures only what settles which heads are the strongest, this many of each task."
+    ),
+]
+Confidence = Annotated[
+    float | None, typer.Option(help="How sure --top shall be of them, in each task; 0.95 by default.")
+]
 Gates = Annotated[
     str | None,
     typer.Option(help="binary: gates that are open or closed, or paper: gates that scale heads, as published."),

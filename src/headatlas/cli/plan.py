@@ -13,6 +13,7 @@ from headatlas.cli.help import methods_list, with_epilog
 from headatlas.cli.options import (
     Baseline,
     Chat,
+    Confidence,
     Device,
     Dtype,
     Exact,
@@ -28,6 +29,7 @@ from headatlas.cli.options import (
     Settings,
     SuiteOption,
     Tasks,
+    Top,
 )
 from headatlas.cli.settings import parse_settings, shorthand
 
@@ -57,6 +59,8 @@ def run(
     metric: Metric = None,
     baseline: Baseline = None,
     exact: Exact = None,
+    top: Top = None,
+    confidence: Confidence = None,
     gates: Gates = None,
     set_: Settings = None,
     level: Level = None,
@@ -90,7 +94,7 @@ def run(
         seeds=seeds,
         metric=metric,
         baseline=baseline,
-        settings=parse_settings([*(set_ or ()), *shorthand(exact, gates)]),
+        settings=parse_settings([*(set_ or ()), *shorthand(exact, gates, top, confidence)]),
         level=level,
         chat=chat,
         tokenizer=tokenizer,

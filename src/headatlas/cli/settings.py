@@ -25,11 +25,19 @@ def parse_settings(given: Iterable[str]) -> dict[str, dict[str, Any]]:
     return settings
 
 
-def shorthand(exact: str | None, gates: str | None) -> list[str]:
-    """`--exact` and `--gates` as settings of their methods."""
+def shorthand(exact: str | None, gates: str | None, top: int | None, confidence: float | None) -> list[str]:
+    """`--exact`, `--gates`, `--top` and `--confidence` as settings of their methods."""
     if exact is not None and exact != "all" and not exact.isdecimal():
         raise UsageError(f"--exact {exact} was given; write a number of examples, or all.")
-    return [f"ablate.exact={exact}"] * bool(exact) + [f"gate.gates={gates}"] * bool(gates)
+    if confidence is not None and top is None:
+        raise UsageError(f"--confidence {confidence} was given without --top; say how many heads, such as --top 10.")
+    settings = {
+        "ablate.exact": exact or None,
+        "gate.gates": gates or None,
+        "ablate.top": top,
+        "ablate.confidence": confidence,
+    }
+    return [f"{name}={value}" for name, value in settings.items() if value is not None]
 
 
 def _value(method: str, setting: str, text: str) -> Any:

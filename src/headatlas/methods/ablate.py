@@ -19,6 +19,7 @@ from headatlas.methods.attribute import describe, mirrored, plan_tasks, say_left
 from headatlas.methods.base import Measured, Method
 from headatlas.methods.certify import Certified, negative
 from headatlas.methods.effects import kv_groups, single_heads
+from headatlas.methods.race import Race, measure_in_race, race_entries
 from headatlas.methods.rounds import SECOND_SHARE, Measurements, measure_all, measure_in_rounds
 from headatlas.methods.specific import shares, specific
 from headatlas.methods.stability import example_noise, halves, stability
@@ -47,6 +48,10 @@ class Ablate(Method):
     the size of their attributions, and six times as many for the fifth of the heads that may matter most; of a share
     `thorough` of the heads, the strongest, those are measured on every example whose effects attribution does not
     predict. "all" measures everything. `enough` also asks what the twin gains with the head of the prompt.
+
+    With `top`, heads race instead (`race.py`): exact measurements go where they decide which `top` heads have the
+    largest effects, until that is settled with probability `confidence` in each task, or until the share `budget` of
+    all exact effects is spent. Groups that share keys and values are then measured on `exact` examples only.
 
     `share` is the effect over the sum of the task's positive effects; `specific` the share less the mean share of the
     same head over the other tasks.
@@ -92,6 +97,9 @@ class Ablate(Method):
     exact: int | Literal["all"] = 8
     thorough: float = 0.1
     enough: bool = True
+    top: int | None = None
+    confidence: float = 0.95
+    budget: float = 0.2
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -106,12 +114,30 @@ class Ablate(Method):
             raise UsageError(
                 f"thorough = {self.thorough} was asked for; give a share of the heads, from 0 to {SECOND_SHARE}."
             )
+        self._check_race()
+
+    def _check_race(self) -> None:
+        if self.top is not None and self.top < 1:
+            raise UsageError(f"top = {self.top} was asked for; give a number of heads, at least 1.")
+        if not 0.5 <= self.confidence < 1:
+            raise UsageError(
+                f"confidence = {self.confidence} was asked for; give a probability from 0.5 to below 1, such as 0.95."
+            )
+        if not 0 < self.budget <= 1:
+            raise UsageError(f"budget = {self.budget} was asked for; give a share of all exact effects, up to 1.")
+        if self.top is not None and self.exact == ALL:
+            raise UsageError(
+                f"top = {self.top} and exact = all were asked for; all exact effects settle every rank, so leave out "
+                "top, or give exact a number of examples."
+            )
 
     def check_examples(self, context: RunContext) -> None:
+        if self.top is not None and self.top > len(context.heads):
+            raise UsageError(f"top = {self.top} was asked for, but the model has {len(context.heads)} heads.")
         plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
 
     def work(self, context: RunContext) -> list[Step]:
-        from headatlas.methods.rehearse import exact_step, round_steps
+        from headatlas.methods.rehearse import exact_step, race_steps, round_steps
 
         quantities = plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
         heads, groups = single_heads(context.heads), kv_groups(context.model)
@@ -122,6 +148,8 @@ class Ablate(Method):
         for whose, some, kinds in parts:
             if self.exact == ALL:
                 steps.append(exact_step(f"Exact effects{whose}", some, [unit for kind in kinds for unit in kind]))
+            elif not whose and (race := self._race(context)):
+                steps += race_steps(whose, some, kinds, race, self.seed)
             else:
                 steps += round_steps(whose, some, kinds, self.exact, self.thorough, self.seed)
         return steps
@@ -130,7 +158,11 @@ class Ablate(Method):
         quantities = plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
         say_left_out(self.info.name, quantities)
         heads, groups = single_heads(context.heads), kv_groups(context.model)
-        measured = self._measured(quantities, (heads, groups))
+        race = self._race(context)
+        if race:
+            measured = measure_in_race("", quantities, (heads, groups), race, self.seed)
+        else:
+            measured = self._measured(quantities, (heads, groups))
         each, together = range(len(heads)), range(len(heads), len(heads) + len(groups))
         needed = {task: m.certified(each) for task, m in measured.items()}
         values = {task: m.values(each) for task, m in measured.items()}
@@ -154,9 +186,15 @@ class Ablate(Method):
             for entry in (
                 *self._entries(quantity, needed[task], values[task]),
                 *stability(self.info.name, task, values[task], examples[task], self.seed),
+                *(race_entries(self.info.name, task, context.heads, measured[task], race) if race else ()),
             )
         ]
         return Measured(maps, entries, {task: q.record for task, q in quantities.items()})
+
+    def _race(self, context: RunContext) -> Race | None:
+        if self.top is None or self.exact == ALL:
+            return None
+        return Race(self.top, self.confidence, self.budget, self.exact, len(context.heads))
 
     def _measured(
         self, quantities: dict[str, TaskQuantity], kinds: Sequence[Sequence[Unit]], whose: str = ""

@@ -49,13 +49,13 @@ def draw_examples(attributed: Array, turns: int, rng: np.random.Generator) -> Dr
     weighted residuals alike: the correction has less noise and lighter tails than with equal chances. A third of the
     chance is spread evenly, so that no weight is large.
     """
-    size = np.sqrt(np.square(attributed / np.maximum(_spread(attributed), 1e-12)).mean(1))
+    size = np.sqrt(np.square(attributed / np.maximum(root_mean_square(attributed), 1e-12)).mean(1))
     chance = 1 / 3 / len(size) + 2 / 3 * size / size.sum() if size.sum() > 0 else np.full(len(size), 1 / len(size))
     return Draw(rng.choice(len(size), size=turns, p=chance / chance.sum()), chance / chance.sum())
 
 
-def _spread(values: Array) -> Array:
-    """Root mean square of each column."""
+def root_mean_square(values: Array) -> Array:
+    """Of each column."""
     return np.sqrt(np.square(values).mean(0))
 
 
@@ -77,10 +77,9 @@ class Certified:
 def certify(attributed: Array, exact: Array, draw: Draw, groups: Sequence[str]) -> Certified:
     """Certified mean effects from attributions [example, head] and exact effects [example, head] of drawn examples."""
     a, x, w = attributed[draw.turns], exact[draw.turns], draw.weights[:, None]
-    coefficients = _cross_fitted(a, x, w, np.square(attributed).mean(0))
-    terms = coefficients * attributed.mean(0) + w * (x - coefficients * a)
+    terms, coefficients = estimates_by_turn(attributed, exact, draw)
     n, clusters, df = len(terms), len(set(groups)), effective_groups(groups) - 1
-    correction = moderated_variance(terms.var(0, ddof=1), n - 1, _spread(attributed))
+    correction = moderated_variance(terms.var(0, ddof=1), n - 1, root_mean_square(attributed))
     drawn = correction.variance / n * (1 + MISSED_TURNS / n)
     # The examples themselves are a sample: the spread of their effects is that of their attributions, times lambda,
     # and of what those leave unexplained.
@@ -101,6 +100,13 @@ def certify(attributed: Array, exact: Array, draw: Draw, groups: Sequence[str]) 
         _variance_left(a, x, w),
         (np.sign(a) == np.sign(x)).mean(0),
     )
+
+
+def estimates_by_turn(attributed: Array, exact: Array, draw: Draw) -> tuple[Array, Array]:
+    """[turn, head]: what each turn says of the mean effect over all examples, without bias; and its lambda."""
+    a, x, w = attributed[draw.turns], exact[draw.turns], draw.weights[:, None]
+    coefficients = _cross_fitted(a, x, w, np.square(attributed).mean(0))
+    return coefficients * attributed.mean(0) + w * (x - coefficients * a), coefficients
 
 
 def _variance_left(a: Array, x: Array, w: Array) -> Array:

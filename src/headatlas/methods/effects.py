@@ -59,7 +59,10 @@ def attribution_cells(quantities: Quantities) -> list[BatchCell]:
 
 
 def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]) -> dict[str, Array]:
-    """Per task, what each example loses without each of its units, measured [example, unit]."""
+    """Per task, what each example loses without each of its units, measured [example, unit].
+
+    Keys may be any names: parts of a task that are measured for different units have one each.
+    """
     return _by_task(title, quantities, exact_cells(quantities, task_units))
 
 
@@ -67,8 +70,7 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
     """The cells of `exact_effects`."""
     from headatlas.run.interventions import ablate_each, ablation_forwards
 
-    def cell(quantity: TaskQuantity, batch: Batch) -> Cell:
-        units = task_units[quantity.task]
+    def cell(quantity: TaskQuantity, units: Sequence[Unit], batch: Batch) -> Cell:
         model, prefix, rest = after_prefix(quantity, batch)
 
         def compute() -> Result:
@@ -84,7 +86,7 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
         )
 
     return [
-        (task, batch, cell(quantity, batch))
+        (task, batch, cell(quantity, task_units[task], batch))
         for task, quantity in quantities.items()
         for batch in quantity.batches(*exact_batch_size(len(task_units[task]), quantity.context.model.n_layers))
     ]

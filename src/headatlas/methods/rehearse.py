@@ -7,19 +7,21 @@ on every example would be; how many of them to expect is known from maps of the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headatlas.methods.effects import attribution_cells, exact_batch_size, exact_cells
+from headatlas.methods.race import FIRST_ROUND, MOST_ROUNDS, run_race
 from headatlas.methods.rounds import BADLY, begin_rounds, more_turns, run_rounds
 from headatlas.run.work import Step
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from headatlas.methods.effects import Quantities
-    from headatlas.methods.rounds import Indices
+    from headatlas.methods.race import Race
+    from headatlas.methods.rounds import Indices, Measure, Measurements, Part
     from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
 
@@ -46,23 +48,63 @@ def round_steps(
     title: str, quantities: Quantities, kinds: Sequence[Sequence[Unit]], turns: int, thorough: float, seed: int
 ) -> list[Step]:
     """The steps of `measure_in_rounds`."""
-    steps = [attribution_step(f"Attribution{title}", quantities)]
     units = [unit for kind in kinds for unit in kind]
-    noise = {task: _noise(number, q, _heads(q)) for number, (task, q) in enumerate(quantities.items()) if q.items}
     # A later round leaves out the examples of an earlier one, and there is at least one.
     most_examples = iter((turns, more_turns(turns) - turns, max(len(q.items) for q in quantities.values()) - 1))
 
-    def note(whose: str, examples: Mapping[str, Indices], chosen: Mapping[str, Indices]) -> Mapping[str, Array]:
-        most = next(most_examples)
-        some = {task: quantities[task].only(rows.tolist()) for task, rows in examples.items() if len(rows)}
-        expected = {task: expected_units(numbers) for task, numbers in chosen.items()} if whose == BADLY else chosen
-        cells = exact_cells(some, {task: [units[i] for i in numbers] for task, numbers in expected.items()})
-        bounds = [most_exact_tokens(quantities[task], most, units, len(chosen[task])) for task in noise]
-        steps.append(Step(f"Exact effects{title}, {whose}", [cell for _, _, cell in cells], sum(bounds)))
-        return {task: _noise(len(steps), q, len(chosen[task])) for task, q in some.items()}
+    def most(_: str, parts: Sequence[Part]) -> int:
+        examples = next(most_examples)
+        return sum(most_exact_tokens(quantities[p.task], examples, units, len(p.units)) for p in parts)
+
+    def run(state: dict[str, Measurements], measure: Measure) -> None:
+        run_rounds(state, [*map(len, kinds)], turns, thorough, measure)
+
+    return _rehearse(title, quantities, units, turns, seed, run, most)
+
+
+def race_steps(
+    title: str, quantities: Quantities, kinds: Sequence[Sequence[Unit]], race: Race, seed: int
+) -> list[Step]:
+    """The steps of `measure_in_race`. Noise settles nothing, so all of the budget is spent."""
+    units = [unit for kind in kinds for unit in kind]
+    whole = iter((sum(_most_race_tokens(q, race) for q in quantities.values() if q.items),))
+
+    def most(whose: str, parts: Sequence[Part]) -> int:
+        if whose == FIRST_ROUND:
+            return sum(most_exact_tokens(quantities[p.task], race.turns, units, len(p.units)) for p in parts)
+        return next(whole, 0)  # the bound is one of all rounds together
+
+    def run(state: dict[str, Measurements], measure: Measure) -> None:
+        run_race(state, race, measure)
+
+    return _rehearse(title, quantities, units, race.turns, seed, run, most)
+
+
+def _rehearse(
+    title: str,
+    quantities: Quantities,
+    units: Sequence[Unit],
+    turns: int,
+    seed: int,
+    run: Callable[[dict[str, Measurements], Measure], None],
+    most: Callable[[str, Sequence[Part]], int],
+) -> list[Step]:
+    """Attribution, and what `run` would measure if effects were noise; `most` bounds the tokens of each round."""
+    steps = [attribution_step(f"Attribution{title}", quantities)]
+    noise = {
+        task: _noise(number, len(q.items), _heads(q)) for number, (task, q) in enumerate(quantities.items()) if q.items
+    }
+
+    def note(whose: str, parts: Sequence[Part]) -> Sequence[Array]:
+        named = {str(number): part for number, part in enumerate(parts) if len(part.examples)}
+        some = {name: quantities[part.task].only(part.examples.tolist()) for name, part in named.items()}
+        expected = {n: expected_units(part.units) if whose == BADLY else part.units for n, part in named.items()}
+        cells = exact_cells(some, {name: [units[i] for i in numbers] for name, numbers in expected.items()})
+        steps.append(Step(f"Exact effects{title}, {whose}", [cell for _, _, cell in cells], most(whose, parts)))
+        return [_noise(len(steps), len(part.examples), len(part.units)) for part in parts]
 
     if noise:
-        run_rounds(begin_rounds(noise, quantities, units, turns, seed), [*map(len, kinds)], turns, thorough, note)
+        run(begin_rounds(noise, quantities, units, turns, seed), note)
     return steps
 
 
@@ -70,6 +112,14 @@ def expected_units(units: Indices) -> Indices:
     """As many of the units as attribution is expected to predict badly, at least one, of all layers alike."""
     count = max(1, round(PREDICTED_BADLY * len(units)))
     return units[((np.arange(count) + 0.5) * len(units) / count).astype(int)] if len(units) else units
+
+
+def _most_race_tokens(quantity: TaskQuantity, race: Race) -> int:
+    """Tokens that a race cannot exceed after its first round: each effect a whole forward of the longest example, and
+    in each round the prefix, the twin and the prompt of every example."""
+    singles = quantity.batches(1)  # one example each
+    longest = max(batch.ids.numel() for batch in singles)
+    return longest * (round(race.budget * len(singles) * race.heads) + 3 * len(singles) * MOST_ROUNDS)
 
 
 def most_exact_tokens(quantity: TaskQuantity, examples: int, units: Sequence[Unit], count: int) -> int:
@@ -97,8 +147,8 @@ def _largest(costs: Array, count: int) -> Array:
     return np.sort(costs, axis=1)[:, ::-1][:, :count].sum(1)
 
 
-def _noise(number: int, quantity: TaskQuantity, columns: int) -> Array:
-    return np.random.default_rng([NOISE, number]).normal(size=(len(quantity.items), columns))
+def _noise(number: int, rows: int, columns: int) -> Array:
+    return np.random.default_rng([NOISE, number]).normal(size=(rows, columns))
 
 
 def _heads(quantity: TaskQuantity) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,18 @@ SECOND_SHARE, SECOND_TURNS = 1 / 5, 6  # of the units, and times the turns of th
 PREDICTED = 0.05  # of the variance: where attribution leaves no more, not every example has to be measured
 BADLY = "heads that attribution predicts badly"
 Indices = NDArray[np.int64]
-# From whose effects, by task the examples and the units to measure, to effects [example, unit].
-Measure = Callable[[str, Mapping[str, Indices], Mapping[str, Indices]], Mapping[str, Array]]
+
+
+class Part(NamedTuple):
+    """Examples of a task, and units that are to be measured on all of them."""
+
+    task: str
+    examples: Indices
+    units: Indices
+
+
+# From whose effects and parts of tasks to their effects [example, unit].
+Measure = Callable[[str, Sequence[Part]], Sequence[Array]]
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,10 @@ class Measurements:
     exact: Array
     draw: Draw
     turns: NDArray[np.int64]
+
+    def examples_of(self, turns: int) -> Indices:
+        """The distinct examples of so many turns, in order."""
+        return np.arange(len(self.exact)) if turns == EVERY else self.draw.first(turns).examples
 
     def certified(self, units: Sequence[int]) -> Certified:
         """Of some units, each from all that was measured of it."""
@@ -99,15 +113,23 @@ def measure_in_rounds(
     """Units of several kinds (heads, groups of heads) by task: attributed on all examples, exact on some."""
     units = [unit for kind in kinds for unit in kind]
     state = begin_rounds(attributed_effects(f"Attribution{title}", quantities), quantities, units, turns, seed)
+    sizes = [len(kind) for kind in kinds]
+    return run_rounds(state, sizes, turns, thorough, with_model(title, quantities, units))
 
-    def measure(whose: str, examples: Mapping[str, Indices], chosen: Mapping[str, Indices]) -> Mapping[str, Array]:
-        return exact_effects(
+
+def with_model(title: str, quantities: Mapping[str, TaskQuantity], units: Sequence[Unit]) -> Measure:
+    """Effects of these units, measured with the model."""
+
+    def measure(whose: str, parts: Sequence[Part]) -> Sequence[Array]:
+        named = {str(number): part for number, part in enumerate(parts) if len(part.examples)}
+        effects = exact_effects(
             f"Exact effects{title}, {whose}",
-            {task: quantities[task].only(some.tolist()) for task, some in examples.items() if len(some)},
-            {task: [units[i] for i in numbers] for task, numbers in chosen.items()},
+            {name: quantities[part.task].only(part.examples.tolist()) for name, part in named.items()},
+            {name: [units[i] for i in part.units] for name, part in named.items()},
         )
+        return [effects.get(str(number), np.empty((0, len(part.units)))) for number, part in enumerate(parts)]
 
-    return run_rounds(state, [len(kind) for kind in kinds], turns, thorough, measure)
+    return measure
 
 
 def begin_rounds(
@@ -150,19 +172,38 @@ def run_rounds(
         chosen = {task: _farthest(measured, share, sizes) for task, measured in current.items()}
         if wanted_turns == EVERY:
             chosen = {task: _badly_predicted(current[task], units) for task, units in chosen.items()}
-        missing = {}
-        for task, measured in current.items():
-            every = np.arange(len(measured.exact))
-            wanted = every if wanted_turns == EVERY else measured.draw.first(wanted_turns).examples
-            missing[task] = wanted[np.isnan(measured.exact[np.ix_(wanted, chosen[task])]).any(1)]
-        effects = measure(whose, missing, chosen)
-        for task, measured in current.items():
-            exact, counts = measured.exact.copy(), measured.turns.copy()
-            if task in effects:
-                exact[np.ix_(missing[task], chosen[task])] = effects[task]
-            counts[chosen[task]] = wanted_turns
-            current[task] = replace(measured, exact=exact, turns=counts)
+        current = measure_round(current, whose, chosen, dict.fromkeys(current, wanted_turns), measure)
     return current
+
+
+def measure_round(
+    state: Mapping[str, Measurements],
+    whose: str,
+    chosen: Mapping[str, Indices],
+    turns: Mapping[str, int],
+    measure: Measure,
+) -> dict[str, Measurements]:
+    """Measure the chosen units of each task on the examples of so many turns, where they are not yet."""
+    parts = []
+    for task, measured in state.items():
+        wanted, units = measured.examples_of(turns[task]), chosen[task]
+        parts.append(Part(task, wanted[np.isnan(measured.exact[np.ix_(wanted, units)]).any(1)], units))
+    result = measure_parts(state, whose, parts, measure)
+    for part in parts:
+        counts = result[part.task].turns.copy()
+        counts[part.units] = turns[part.task]
+        result[part.task] = replace(result[part.task], turns=counts)
+    return result
+
+
+def measure_parts(
+    state: Mapping[str, Measurements], whose: str, parts: Sequence[Part], measure: Measure
+) -> dict[str, Measurements]:
+    """Add exact effects of these parts."""
+    result = {task: replace(measured, exact=measured.exact.copy()) for task, measured in state.items()}
+    for part, effects in zip(parts, measure(whose, parts), strict=True):
+        result[part.task].exact[np.ix_(part.examples, part.units)] = effects
+    return result
 
 
 def _farthest(measured: Measurements, share: float, sizes: Sequence[int]) -> Indices:

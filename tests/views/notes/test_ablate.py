@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from headatlas.atlas.records import Diagnostic
+from headatlas.atlas.records import (
+    AMONG_FIRST,
+    EXACT_SHARE,
+    FIRST_ASKED,
+    FIRST_CONFIDENCE,
+    FIRST_SETTLED,
+    MAY_BE_FIRST,
+    UNSETTLED,
+    Diagnostic,
+)
 from headatlas.views.notes import method_notes
 from tests.atlases import Known, write_atlas
 
@@ -18,3 +27,23 @@ def test_without_exact_examples_there_is_no_note(tmp_path):
     entries = [Diagnostic("ablate", "examples attributed", 6.0, "A")]
     atlas = write_atlas(tmp_path / "atlas", [Known(np.ones((3, 4)), method="ablate", task="A")], diagnostics=entries)
     assert method_notes(atlas) == []
+
+
+def test_a_race_says_which_heads_are_settled(tmp_path):
+    maps = [Known(np.ones((3, 4)), method="ablate", task=task) for task in "AB"]
+
+    def race(task, settled, unsettled):
+        numbers = {"examples exact": 6, FIRST_ASKED: 2, FIRST_CONFIDENCE: 0.95, FIRST_SETTLED: len(settled),
+                   UNSETTLED: len(unsettled), EXACT_SHARE: 0.123}  # fmt: skip
+        heads = [(AMONG_FIRST, head) for head in settled] + [(MAY_BE_FIRST, head) for head in unsettled]
+        return [Diagnostic("ablate", metric, float(value), task) for metric, value in numbers.items()] + [
+            Diagnostic("ablate", metric, 1.0, task, layer=layer, head=head) for metric, (layer, head) in heads
+        ]
+
+    entries = [*race("A", [(2, 1), (0, 3)], []), *race("B", [(1, 1)], [(0, 0), (2, 2)])]
+    (note,) = method_notes(write_atlas(tmp_path / "atlas", maps, diagnostics=entries))
+    assert note.sentences[1:] == (
+        "A: the 2 strongest heads are settled at 95 %: L2H1, L0H3; 12 % of all exact effects were measured.",
+        "B: 1 of the 2 strongest heads is settled at 95 % (L1H1); 2 more heads may be among them, first L0H0, L2H2; a "
+        "larger ablate.budget settles more; 12 % of all exact effects were measured.",
+    )

@@ -165,14 +165,15 @@ class Trial:
 
         return self._outcomes(title, split, {task: partial(cell, pushes) for task, pushes in wanted.items()})
 
-    def intact(self, title: str, split: str) -> dict[str, Outcome]:
-        """Per task: the outcome of the intact model on a split, on which the map has measured its competence."""
-        pairs = [(task, batch) for task in self.tasks for batch in self.batches(task, split)]
+    def intact(self, title: str, split: str, tasks: Sequence[str] | None = None) -> dict[str, Outcome]:
+        """Per task, those of the map unless given: the outcome of the intact model on a split [example]."""
+        tasks = self.tasks if tasks is None else tasks
+        pairs = [(task, batch) for task in tasks for batch in self.batches(task, split)]
         results = self.context.runner.run(title, [intact_cell(self.context, batch) for _, batch in pairs])
         scored = list(zip(pairs, results, strict=True))
         return {
             task: self.outcome(task, split, [(batch, result) for (owner, batch), result in scored if owner == task])
-            for task in self.tasks
+            for task in tasks
         }
 
     def removal_cell(self, task: str, sets: Sequence[Heads], batch: Batch) -> Cell:

@@ -4,7 +4,6 @@ import pytest
 
 from headatlas.workflows.map import map_heads
 from tests import tiny
-from tests.workflows.conftest import nothing_published  # noqa: F401
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +36,19 @@ def mapped(planted_folder, copying_file, tmp_path_factory):
 def atlas_folder(mapped, tmp_path):
     """A copy to write into."""
     return shutil.copytree(mapped.path, tmp_path / "atlas")
+
+
+@pytest.fixture(scope="session")
+def wavering(tmp_path_factory):
+    """An atlas of a random model, which gets some items right and some wrong. To be read, not written."""
+    from headatlas.suites.suite import to_jsonl
+
+    folder = tmp_path_factory.mktemp("wavering")
+    model = tiny.module(context=512)
+    model.save_pretrained(folder / "model")
+    tiny.tokenizer().save_pretrained(folder / "model")
+    (folder / "tiny.jsonl").write_text(to_jsonl(tiny.suite(72).examples))
+    return map_heads(
+        folder / "model", folder / "tiny.jsonl", ["attribute"], out=folder / "atlas", at_chance=True, report=False,
+        reporter=tiny.Listener(),
+    )  # fmt: skip

@@ -26,7 +26,8 @@ from headatlas.progress import Reporter
 from headatlas.run.interventions import gates_scaling
 from headatlas.suites.neutral.generate import TASK as NEUTRAL
 from headatlas.suites.suite import Suite
-from headatlas.use.cost import Cost, costs, held_out, mean_of_heads, with_model
+from headatlas.use.cost import Cost, costs
+from headatlas.use.examples import held_out, mean_of_heads, with_model
 from headatlas.use.heads import choose_heads
 from headatlas.wording import head_name
 from headatlas.workflows.held_out import model_of

@@ -36,7 +36,7 @@ def suite_of(atlas: Atlas, suite: Suite | None) -> Suite:
     asked, mapped = atlas.run.asked, atlas.run.suite
     if suite is None:
         if asked.suite is None:
-            raise UsageError(f"The suite {mapped.name!r} was made in Python; give it again: verify(..., suite=...).")
+            raise UsageError(f"The suite {mapped.name!r} was made in Python; give it again with `suite`.")
         suite = load_suite(asked.suite, asked.level)
     of_atlas = suite.only(asked.tasks) if asked.tasks else suite
     if of_atlas.fingerprint != mapped.fingerprint:

@@ -139,3 +139,17 @@ def test_bad_requests_are_one_sentence_and_leave_nothing(tmp_path, tiny_folder, 
         assert message in done.stderr and done.stderr.count("\n") == 1, (arguments, done.stderr)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["full"]
     assert command("edit", *of_model, "--mask", "L0H0").returncode == 2
+
+
+def test_an_edited_model_is_mapped_and_compared_with_the_original(masked, mapped, copying_file, tmp_path):
+    """The head that was masked is the one that differs, with an interval that leaves out zero."""
+    edited = ha.map(
+        masked.path, copying_file, ["ablate"], out=tmp_path / "edited", at_chance=True, report=False,
+        reporter=tiny.Listener(),
+    )  # fmt: skip
+    assert edited.run.model.fingerprint != mapped.run.model.fingerprint
+    comparison = ha.compare(mapped, edited)
+    differing = {task.task: task.differing for task in comparison.tasks}
+    (row,) = differing["Colours"].itertuples()
+    assert (row.layer, row.head) == HEADS["Colours"] and row.low > 1 and abs(row.second) < 1e-3
+    assert HEADS["Colours"] not in {(r.layer, r.head) for r in differing["Numbers"].itertuples()}

@@ -24,6 +24,7 @@ from headatlas.progress import Reporter
 from headatlas.run.interventions import gates_without
 from headatlas.stats import Array
 from headatlas.use.heads import choose_heads
+from headatlas.wording import count
 from headatlas.workflows.held_out import model_of
 
 RANDOM = 20  # sets of heads to compare with, unless asked otherwise
@@ -91,7 +92,7 @@ def evaluate(
             pretrained=loaded.module, tokenizer=loaded.tokenizer, batch_size=batch
         )
     measured = []
-    with reporter.bar("Evaluation, one run per set of heads", 2 + len(drawn), 2 + len(drawn)) as advance:
+    with reporter.spinner(f"Evaluating intact, masked, and {count(len(drawn), 'random set')} of heads"):
         for heads in (INTACT, chosen, *drawn):
             with _quiet(), _without(loaded, heads):
                 results = harness.simple_evaluate(
@@ -99,7 +100,6 @@ def evaluate(
                     bootstrap_iters=0, log_samples=True,
                 )  # fmt: skip
             measured.append(_items(results))
-            advance(1)
     return _summarise(measured)
 
 

@@ -1,9 +1,21 @@
+import functools
 import shutil
 
 import pytest
 
+from headatlas.use import examples
+from headatlas.workflows import held_out
 from headatlas.workflows.map import map_heads
 from tests import tiny
+
+
+@pytest.fixture(scope="session", autouse=True)
+def suites_once():
+    """Built-in suites are made once: that takes longest, and has tests of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (held_out, examples):
+            patch.setattr(module, "load_suite", functools.cache(module.load_suite))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from headatlas.suites import load_suite, register_suite
     from headatlas.suites.example import Example
     from headatlas.suites.suite import Suite
+    from headatlas.use.edit import Edited, edit
+    from headatlas.use.evaluate import evaluate
+    from headatlas.use.export import export
+    from headatlas.use.steering import Steering
     from headatlas.views.figures import register_figure
     from headatlas.views.report.report import write_report
     from headatlas.workflows.map import map_heads as map
@@ -41,6 +45,7 @@ _PUBLIC = {
     "Atlas": "headatlas.atlas.atlas:Atlas",
     "Comparison": "headatlas.patterns.compare:Comparison",
     "Control": "headatlas.atlas.declarations:Control",
+    "Edited": "headatlas.use.edit:Edited",
     "Evidence": "headatlas.atlas.records:Evidence",
     "EvidenceTest": "headatlas.evidence.base:EvidenceTest",
     "Example": "headatlas.suites.example:Example",
@@ -54,12 +59,16 @@ _PUBLIC = {
     "Method": "headatlas.methods.base:Method",
     "MethodInfo": "headatlas.atlas.declarations:MethodInfo",
     "RunContext": "headatlas.run.context:RunContext",
+    "Steering": "headatlas.use.steering:Steering",
     "Suite": "headatlas.suites.suite:Suite",
     "TestInfo": "headatlas.atlas.declarations:TestInfo",
     "Trial": "headatlas.evidence.trial:Trial",
     "alias": "headatlas.model.families:alias",
     "compare": "headatlas.patterns.compare:compare",
+    "edit": "headatlas.use.edit:edit",
     "effect_map": "headatlas.methods.base:effect_map",
+    "evaluate": "headatlas.use.evaluate:evaluate",
+    "export": "headatlas.use.export:export",
     "find_patterns": "headatlas.patterns:find_patterns",
     "load": "headatlas.model.loading:load",
     "load_suite": "headatlas.suites:load_suite",
@@ -73,7 +82,7 @@ _PUBLIC = {
     "verify": "headatlas.workflows.verify:verify",
     "write_report": "headatlas.views.report.report:write_report",
 }
-__all__ = ["Atlas", "Comparison", "Control", "Evidence", "EvidenceTest", "Example", "Family", "Finding", "HeadAtlasError", "HeadMap", "HeadModel", "Measure", "Measured", "Method", "MethodInfo", "RunContext", "Suite", "TestInfo", "Trial", "alias", "compare", "effect_map", "find_patterns", "load", "load_suite", "map", "plan", "register_family", "register_figure", "register_method", "register_suite", "register_test", "verify", "write_report"]  # fmt: skip # noqa: E501
+__all__ = ["Atlas", "Comparison", "Control", "Edited", "Evidence", "EvidenceTest", "Example", "Family", "Finding", "HeadAtlasError", "HeadMap", "HeadModel", "Measure", "Measured", "Method", "MethodInfo", "RunContext", "Steering", "Suite", "TestInfo", "Trial", "alias", "compare", "edit", "effect_map", "evaluate", "export", "find_patterns", "load", "load_suite", "map", "plan", "register_family", "register_figure", "register_method", "register_suite", "register_test", "verify", "write_report"]  # fmt: skip # noqa: E501
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from headatlas.errors import HeadAtlasError
+from headatlas.errors import HeadAtlasError, UsageError
 
 
 @contextmanager
@@ -26,6 +26,33 @@ def atomic(path: Path) -> Iterator[Path]:
         raise _plain(path, error) from None
     finally:
         temporary.unlink(missing_ok=True) if path.parent.is_dir() else None
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """A temporary folder beside `path`, which is new or empty; renamed at the end, removed if anything fails."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if temporary.exists():  # left by a run that was killed
+            shutil.rmtree(temporary)
+        temporary.mkdir()
+        yield temporary
+        if path.is_dir():
+            path.rmdir()
+        os.replace(temporary, path)
+    except OSError as error:
+        raise _plain(path, error) from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_new_folder(path: Path) -> Path:
+    """Refuse a folder that holds something, and a file."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        what = "is not empty" if path.is_dir() else "is a file"
+        raise UsageError(f"`out` {path} {what}. Give a new folder.")
+    return path
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -160,9 +160,9 @@ def test_a_model_and_a_suite_in_files_are_found_again(from_files, atlas):
 
 
 def test_a_model_or_a_suite_in_memory_must_be_given_again(atlas):
-    with pytest.raises(HeadAtlasError, match=r"The suite 'copying' was made in Python; give it again: verify\("):
+    with pytest.raises(HeadAtlasError, match=r"The suite 'copying' was made in Python; give it again with `suite`"):
         verify(atlas, planted(), reporter=tiny.Listener())
-    with pytest.raises(HeadAtlasError, match=r"The model 'tiny-llama' was given in memory; give it again: verify\("):
+    with pytest.raises(HeadAtlasError, match=r"The model 'tiny-llama' was given in memory; give it again with `model`"):
         verify(atlas, suite=SUITE, reporter=tiny.Listener())
 
 

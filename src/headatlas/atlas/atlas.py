@@ -21,6 +21,7 @@ from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from headatlas.patterns import Finding
+    from headatlas.use.steering import Steering
 
 
 class Atlas:
@@ -207,6 +208,20 @@ class Atlas:
         from headatlas.views.figures import draw
 
         return draw(self, figure, method=method, path=path)
+
+    def steering(self, task: str | None = None, strength: float | None = None, **options: Any) -> Steering:
+        """A context in which the heads of a task are pushed towards right answers, around any generation:
+
+        >>> with atlas.steering("Retrieval", strength=2.0, model=model):
+        ...     model.module.generate(...)
+
+        Without a strength it is the one that `verify` chose in its test `steer`, whose outcome is said on entering. The
+        model is that of the atlas, loaded again unless given. Further options are those of
+        `headatlas.use.steering.steering`.
+        """
+        from headatlas.use.steering import steering
+
+        return steering(self, task, strength, **options)
 
     def _repr_png_(self) -> bytes:
         """What a notebook shows of an atlas: its importance figure."""

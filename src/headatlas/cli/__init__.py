@@ -6,7 +6,8 @@ import sys
 
 import typer
 
-from headatlas.cli import compare, models, plan, plot, report, selftest, serve, suite, top, verify
+from headatlas.cli import compare, edit, export, models, plan, plot, report, selftest, serve, suite, top, verify
+from headatlas.cli import eval as eval_command
 from headatlas.cli import map as map_command
 from headatlas.errors import HeadAtlasError, Interrupted, UsageError
 
@@ -25,6 +26,9 @@ app.command("top")(top.run)
 app.command("plot", cls=plot.Command)(plot.run)
 app.command("report")(report.run)
 app.command("compare")(compare.run)
+app.command("edit", cls=edit.Command)(edit.run)
+app.command("export", cls=export.Command)(export.run)
+app.command("eval")(eval_command.run)
 app.command("serve")(serve.run)
 app.command("selftest", cls=selftest.Command)(selftest.run)
 app.add_typer(suite.app, name="suite")

@@ -13,6 +13,7 @@ from headatlas.stats import Array, elbow
 
 Heads = frozenset[Head]
 INTACT: Heads = frozenset()  # no head is removed
+PATIENCE = 20  # tries for every random set that is wanted, where some come out the same
 
 
 @dataclass(frozen=True)
@@ -47,3 +48,14 @@ def matched(chosen: Collection[Head], shape: tuple[int, int], rng: np.random.Gen
     return frozenset(
         (layer, int(head)) for layer, count in sorted(counts.items()) for head in rng.permutation(shape[1])[:count]
     )
+
+
+def different_draws(chosen: Heads, shape: tuple[int, int], rng: np.random.Generator, count: int) -> list[Heads]:
+    """Up to `count` different sets of `matched` heads; the chosen one may be among them. Of a few heads there are only
+    so many; where all heads of their layers were chosen there is nothing to compare with."""
+    drawn: dict[Heads, None] = {}
+    for _ in range(PATIENCE * count):
+        if len(drawn) == count:
+            break
+        drawn[matched(chosen, shape, rng)] = None
+    return [] if set(drawn) == {chosen} else list(drawn)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headatlas.errors import HeadAtlasError
 from headatlas.evidence.base import SPLIT, TestSettings
-from headatlas.evidence.choice import Heads, Ranking, matched
+from headatlas.evidence.choice import Heads, Ranking, different_draws
 from headatlas.run.baselines import Baselines
 from headatlas.run.batches import Batch, make_batches
 from headatlas.run.cells import Cell, CellKind, Result
@@ -25,7 +25,6 @@ from headatlas.stats import Array
 from headatlas.suites.example import Example
 
 REMOVAL, SCALING, PUSHING = CellKind("removal"), CellKind("scaling"), CellKind("pushing")
-PATIENCE = 20  # tries for every random set that is wanted, where some come out the same
 
 
 class Trial:
@@ -111,16 +110,9 @@ class Trial:
         return sorted(k for k in counts if k <= len(ranking.first))
 
     def draws(self, task: str, k: int, count: int) -> list[Heads]:
-        """Up to `count` different random sets for the top k of a task, which may be among them. Of a few heads there
-        are only so many; where all heads of their layers were chosen there is nothing to compare with."""
-        chosen = self.rankings[task].top(k)
+        """Up to `count` different random sets for the top k of a task, which may be among them."""
         rng = np.random.default_rng([self.settings.seed, self.tasks.index(task), k])
-        drawn: dict[Heads, None] = {}
-        for _ in range(PATIENCE * count):
-            if len(drawn) == count:
-                break
-            drawn[matched(chosen, self.context.model.shape, rng)] = None
-        return [] if set(drawn) == {chosen} else list(drawn)
+        return different_draws(self.rankings[task].top(k), self.context.model.shape, rng, count)
 
     def remove(self, title: str, wanted: Mapping[str, Sequence[Heads]]) -> dict[str, Outcome]:
         """Per measured task: the outcome without each set of heads; the empty set is the intact model."""
@@ -165,14 +157,15 @@ class Trial:
 
         return self._outcomes(title, split, {task: partial(cell, pushes) for task, pushes in wanted.items()})
 
-    def intact(self, title: str, split: str) -> dict[str, Outcome]:
-        """Per task: the outcome of the intact model on a split, on which the map has measured its competence."""
-        pairs = [(task, batch) for task in self.tasks for batch in self.batches(task, split)]
+    def intact(self, title: str, split: str, tasks: Sequence[str] | None = None) -> dict[str, Outcome]:
+        """Per task, those of the map unless given: the outcome of the intact model on a split [example]."""
+        tasks = self.tasks if tasks is None else tasks
+        pairs = [(task, batch) for task in tasks for batch in self.batches(task, split)]
         results = self.context.runner.run(title, [intact_cell(self.context, batch) for _, batch in pairs])
         scored = list(zip(pairs, results, strict=True))
         return {
             task: self.outcome(task, split, [(batch, result) for (owner, batch), result in scored if owner == task])
-            for task in self.tasks
+            for task in tasks
         }
 
     def removal_cell(self, task: str, sets: Sequence[Heads], batch: Batch) -> Cell:

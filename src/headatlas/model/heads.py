@@ -237,9 +237,18 @@ class HeadModel:
             yield
 
     @contextmanager
-    def add(self, values: Mapping[int, Tensor]) -> Iterator[None]:
-        """Add to z: {layer: tensor broadcastable to [batch, pos, head, head_dim]}."""
-        with self._edit(lambda layer, z: z + values[layer].to(z.device, z.dtype), values):
+    def add(self, values: Mapping[int, Tensor], last: bool = False) -> Iterator[None]:
+        """Add to z: {layer: tensor broadcastable to [batch, pos, head, head_dim]}.
+
+        With `last`, only at the last position of every forward: where the next token is predicted, while a text is
+        generated with a cache.
+        """
+
+        def push(layer: int, z: Tensor) -> Tensor:
+            value = values[layer].to(z.device, z.dtype)
+            return torch.cat([z[:, :-1], z[:, -1:] + value], 1) if last else z + value
+
+        with self._edit(push, values):
             yield
 
     @contextmanager

@@ -47,7 +47,7 @@ def try_sharing(model: HeadModel) -> Sharing:
 def _same_from(model: HeadModel, layer: int, inputs: LayerInputs, ids: Tensor, expected: Tensor) -> bool:
     model.logits(ids.flip(1))
     with model.start_at(layer, inputs):
-        return _same(model.logits(ids), expected)
+        return same_logits(model.logits(ids), expected)
 
 
 def _same_after_prefix(model: HeadModel, ids: Tensor, expected: Tensor, layer: int) -> bool:
@@ -56,17 +56,18 @@ def _same_after_prefix(model: HeadModel, ids: Tensor, expected: Tensor, layer: i
         if len(past.past) != model.n_layers:
             return False
         with model.record_inputs(past) as inputs:
-            if not _same(model.logits(ids[:, PREFIX:]), expected[:, PREFIX:]):
+            if not same_logits(model.logits(ids[:, PREFIX:]), expected[:, PREFIX:]):
                 return False
         for start in {0, layer}:
             with model.start_at(start, inputs):
-                if not _same(model.logits(ids[:, PREFIX:]), expected[:, PREFIX:]):
+                if not same_logits(model.logits(ids[:, PREFIX:]), expected[:, PREFIX:]):
                     return False
     except (TypeError, ValueError, IndexError, AttributeError, RuntimeError):  # custom modules know no such cache
         return False
     return True
 
 
-def _same(logits: Tensor, expected: Tensor) -> bool:
+def same_logits(logits: Tensor, expected: Tensor) -> bool:
+    """Whether two runs of the same computation gave the same logits, but for rounding."""
     allowed = TOLERANCE.get(expected.dtype, COARSE) * float(expected.float().std())
     return logits.shape == expected.shape and float((logits.float() - expected.float()).abs().max()) <= allowed

@@ -14,6 +14,7 @@ from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.evidence.base import SPLIT, TestSettings
 from headatlas.evidence.choice import Ranking
 from headatlas.evidence.trial import Trial
+from headatlas.model.editing import edited_from
 from headatlas.model.heads import HeadModel
 from headatlas.model.loading import load
 from headatlas.progress import Reporter
@@ -35,7 +36,7 @@ def suite_of(atlas: Atlas, suite: Suite | None) -> Suite:
     asked, mapped = atlas.run.asked, atlas.run.suite
     if suite is None:
         if asked.suite is None:
-            raise UsageError(f"The suite {mapped.name!r} was made in Python; give it again: verify(..., suite=...).")
+            raise UsageError(f"The suite {mapped.name!r} was made in Python; give it again with `suite`.")
         suite = load_suite(asked.suite, asked.level)
     of_atlas = suite.only(asked.tasks) if asked.tasks else suite
     if of_atlas.fingerprint != mapped.fingerprint:
@@ -71,6 +72,8 @@ def held_out_examples(
 def held_out_chains(suite: Suite, evaluate: Suite, settings: TestSettings, seed: int) -> list[Example]:
     """Whole chains of the suite's `evaluate` split, steps of tasks that were not mapped included; of the built-in
     chains where the suite has none."""
+    if settings.chains == 0:
+        return []
     held_out = {example.group for example in evaluate.examples}
     steps = [example for example in suite.examples if example.chain is not None and example.group in held_out]
     if not steps:
@@ -85,17 +88,20 @@ def model_of(
 ) -> HeadModel:
     """The model of the atlas, loaded as it was, or the given one; in either case with the same weights."""
     asked, mapped = atlas.run.asked, atlas.run.model
+    source = model or asked.model
     if not isinstance(model, HeadModel):
         if model is None and asked.model is None:
-            raise UsageError(f"The model {mapped.name!r} was given in memory; give it again: verify(atlas, model).")
+            raise UsageError(f"The model {mapped.name!r} was given in memory; give it again with `model`.")
         # Whether code that comes with a model may run is for the one who runs it to say, not for the atlas.
         recorded = {key: value for key, value in asked.load.items() if key != "trust_remote_code"}
         options = recorded | {key: value for key, value in load_options.items() if value}
         model = load(model or asked.model or "", reporter=reporter, **options)
     if (fingerprint := model.fingerprint()) != mapped.fingerprint:
+        edited = edited_from(str(source)) is not None
+        why = "it is an edited model" if edited else "its weights or its configuration differ"
         raise HeadAtlasError(
             f"{model.name} is not the model of this atlas (fingerprint {fingerprint}, not {mapped.fingerprint}): "
-            "its weights or its configuration differ. Map it first."
+            f"{why}. Map it first."
         )
     return model
 
@@ -127,7 +133,8 @@ def prepare_trial(
     measured = atlas.scores.loc[atlas.scores["method"] == method, "measure"].unique().tolist()
     maps = {task: {measure: atlas.grid(task, method, measure) for measure in measured} for task in tasks}
     quantities = {task: _quantity(atlas, method, mapped_on, task) for task in tasks}
-    knowledge = suite.knowledge if suite.knowledge.high_level else load_suite("chains").knowledge
+    knows = suite.knowledge.high_level or settings.chains == 0
+    knowledge = suite.knowledge if knows else load_suite("chains").knowledge
     return Trial(
         mapped_on,
         tasks,

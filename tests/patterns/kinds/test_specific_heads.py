@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from headatlas.patterns import find_patterns
 from tests.atlases import Known, measured, write_atlas
@@ -37,3 +38,13 @@ def test_effects_are_finite_where_no_common_head_stands_above_the_null(tmp_path,
     findings = find_patterns(write_atlas(tmp_path / "atlas", [first, second]), draws=100)
     (finding,) = [f for f in findings if f.kind == "specific heads" and f.tasks[0] == "A"]
     assert not finding.supported and np.isfinite(finding.effect)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_silenced_head_is_specific_for_nothing(tmp_path, rng):
+    maps = [measured(6 * rng.normal(size=SHAPE), 1.0, rng, task=name) for name in "AB"]
+    for one in maps:
+        one.value[2, 1], one.stderr[2, 1] = 0.0, 0.0
+    findings = find_patterns(write_atlas(tmp_path / "atlas", maps), draws=100)
+    named = {head for finding in findings if finding.kind == "specific heads" for head in finding.heads}
+    assert (2, 1) not in named

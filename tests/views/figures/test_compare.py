@@ -34,6 +34,19 @@ def test_every_task_has_two_maps_and_a_scatter(tmp_path):
     assert points[VERMILION] == len(outcome.tasks[0].differing) == 8
 
 
+def test_heads_that_differ_have_their_interval_and_the_largest_a_name(tmp_path):
+    outcome = compare(*two(tmp_path, tasks=("A",)))
+    (part,) = FIGURES["compare"].function()(outcome).subfigs
+    axes, differing = part.get_axes()[2], outcome.tasks[0].differing
+    (bars,) = [lines.get_segments() for lines in axes.collections if hasattr(lines, "get_segments")]
+    expected = np.sort(differing["first"].to_numpy()[:, None] - differing[["low", "high"]].to_numpy(), axis=1)
+    np.testing.assert_allclose(np.sort([bar[:, 1] for bar in bars], axis=1), expected)
+    largest = differing.loc[differing["difference"].abs().idxmax()]
+    names = [text.get_text() for text in axes.texts]
+    assert len(names) == 3 and names[0] == f"L{int(largest['layer'])}H{int(largest['head'])}"
+    assert axes.get_xlim() == axes.get_ylim()
+
+
 def test_other_units_have_their_own_scales_and_no_line_of_equal_values(tmp_path):
     rng = np.random.default_rng(0)
     maps = [known(examples(3 * rng.standard_normal(SHAPE), rng)), Known(rng.random(SHAPE), method="gate")]

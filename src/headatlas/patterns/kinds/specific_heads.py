@@ -35,7 +35,9 @@ def _of_task(comparison: TaskComparison, i: int, size: Array, error: Array) -> S
     nulls, task_map = comparison.nulls[i], comparison.maps[i]
     others = [j for j in range(len(comparison.maps)) if j != i]
     df = min(other.df for other in comparison.maps)
-    t = ((size[i] - size[others]) / np.hypot(error[i], error[others])).min(axis=0)
+    lead_over, noise = size[i] - size[others], np.hypot(error[i], error[others])
+    # A head that an edit has silenced has neither effect nor error.
+    t = np.divide(lead_over, noise, out=np.zeros_like(lead_over), where=noise > 0).min(axis=0)
     p = np.where((t > 0) & task_map.above_null, 2 * stats.t.sf(t, df), 1.0)
     any_head_p = min(1.0, float(p.min()) * len(p))
     lead = size[i] - size[others].max(axis=0)

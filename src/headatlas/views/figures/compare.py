@@ -19,7 +19,7 @@ from headatlas.views.figures import panels
 from headatlas.views.figures.style import SMALL, TITLE, wrapped
 from headatlas.views.quantities import measure_of
 from headatlas.views.scale import scale_top, tick_step
-from headatlas.wording import decimal, interval, signed, significant
+from headatlas.wording import decimal, head_name, interval, signed, significant
 
 if TYPE_CHECKING:
     from headatlas.patterns.compare import ComparedTask, Comparison, Side
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 WIDTHS = (1.0, 1.0, 1.5)  # of both maps and the scatter, relative
 WIDTH, HEIGHT = 5.0, 2.6  # of a task, inches
+NAMED = 3  # heads of a scatter that are named
 BRIGHTEST = VIRIDIS[-1]
 SHARED = "#ffffff"  # the outline of a head that is among the first of both
 
@@ -100,11 +101,13 @@ def _scatter(axes: Axes, comparison: Comparison, task: ComparedTask) -> None:
         line(0, color=UNMEASURED, linewidth=0.6, zorder=0)
     if same_unit(comparison.first, comparison.second, task.task):
         axes.axline((0, 0), slope=1, color=LINE, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+        _same_limits(axes, task)
     axes.scatter(x, y, s=5, color=LINE, linewidth=0)
     shared = task.heads.set_index(["layer", "head"]).loc[list(task.shared)]
     axes.scatter(shared["first"], shared["second"], s=13, facecolor="none", edgecolor=BLUE, linewidth=0.9)
     if len(task.differing):
         axes.scatter(task.differing["first"], task.differing["second"], s=7, color=VERMILION, linewidth=0)
+        _intervals(axes, task)
     labels = [wrapped(label, 1.5, SMALL) for label in comparison.labels]
     axes.set_xlabel(labels[0], fontsize=SMALL, labelpad=1)
     axes.set_ylabel(labels[1], fontsize=SMALL, labelpad=1)
@@ -112,11 +115,43 @@ def _scatter(axes: Axes, comparison: Comparison, task: ComparedTask) -> None:
     axes.tick_params(labelsize=SMALL, pad=1.5)
 
 
+def _same_limits(axes: Axes, task: ComparedTask) -> None:
+    """One range for both axes, with room for the intervals: what lies on the line has not changed."""
+    assert task.heads is not None
+    bounds = task.differing["first"].to_numpy()[:, None] - task.differing[["low", "high"]].to_numpy()
+    values = np.concatenate([task.heads[["first", "second"]].to_numpy().ravel(), bounds.ravel(), [0.0]])
+    values = values[np.isfinite(values)]
+    room = 0.05 * max(float(np.ptp(values)), 1e-12)
+    axes.set_xlim(values.min() - room, values.max() + room)
+    axes.set_ylim(values.min() - room, values.max() + room)
+
+
+def _intervals(axes: Axes, task: ComparedTask) -> None:
+    """The interval of the difference of heads that differ, as a bar around the second value; the largest by name."""
+    first = task.differing["first"]
+    axes.vlines(first, first - task.differing["high"], first - task.differing["low"], color=VERMILION, linewidth=0.7)
+    order = task.differing["difference"].abs().sort_values(ascending=False).index
+    for row in task.differing.loc[order[:NAMED]].itertuples():
+        right = row.first > 0.5 * sum(axes.get_xlim())  # the name goes towards the middle, where there is room
+        axes.annotate(
+            head_name(row.layer, row.head), (row.first, row.second), xytext=(-3 if right else 3, 3),
+            textcoords="offset points", ha="right" if right else "left", fontsize=SMALL, color=VERMILION,
+        )  # fmt: skip
+
+
 def _keys(comparison: Comparison) -> list[Artist]:
     ring = {"linestyle": "none", "marker": "o", "markerfacecolor": "none", "markersize": 4}
     keys: list[Artist] = [panels.key(f"among the first {comparison.k} of both (white on the maps)", BLUE, **ring)]
     if any(task.tested for task in comparison.tasks):
-        keys.append(panels.key("differs beyond noise", VERMILION, linestyle="none", marker="o", markersize=3))
+        keys.append(
+            panels.key(
+                "differs beyond noise, with the 95 % interval of the change",
+                VERMILION,
+                linestyle="none",
+                marker="o",
+                markersize=3,
+            )
+        )
     return keys
 
 

@@ -1,0 +1,1 @@
+"""What is done with a map: edited checkpoints, files for other programs, evaluations, and steering."""

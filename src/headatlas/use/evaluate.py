@@ -84,7 +84,6 @@ def evaluate(
     reporter = reporter or Reporter()
     opened = atlas if isinstance(atlas, Atlas) else Atlas(atlas)
     chosen = frozenset(choose_heads(mask, opened.shape, opened.run.model.kv_heads, opened, method))
-    harness, manager = _harness(tasks, include)
     loaded = model_of(opened, model, load_options or {}, reporter)
     drawn = different_draws(chosen, loaded.shape, np.random.default_rng(seed), random) if random else []
     with _quiet():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -25,7 +26,7 @@ from headatlas.workflows.presets import PRESETS
 
 LIMITS = {"Syntactic Understanding": 60, "Math Calculation": 120}  # seconds of a quick fit
 QUICK = Gate(**{**Gate.presets["quick"], "seeds": 1})
-LARGE = replace(QUICK, batch=12, noise=1.0, check=4)  # as many steps, of three times the examples
+LARGE = replace(QUICK, steps=16, batch=12, noise=1.0, check=4)  # twice the examples
 # What the paper does: Adam for 500 steps at a constant rate, no logit held within bounds, nothing stopped early.
 PLAIN = Gate(gates="paper", steps=500, schedule="constant", project=False, check=500)
 
@@ -79,9 +80,9 @@ def _step(context: RunContext, task: str) -> None:
 
 
 def _quick(context: RunContext, task: str, limit: int) -> None:
-    spent, large = (seconds(lambda used=used: fit_stages(used, context, [task])) for used in (QUICK, LARGE))
+    spent, large = (seconds(partial(fit_stages, settings, context, [task])) for settings in (QUICK, LARGE))
     report(f"gates, {task}: quick fit, one seed, both stages", spent, "s", f"at most {limit}")
-    report(f"gates, {task}: over one with batches of 12", spent / large, "x", "at most 0.45")
+    report(f"gates, {task}: over one with batches of 12", spent / large, "x", "at most 0.6")
 
 
 def _reached(context: RunContext, task: str, settings: Gate) -> dict[tuple[str, str], float]:

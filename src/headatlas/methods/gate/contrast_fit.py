@@ -30,7 +30,7 @@ from headatlas.run.cells import CellKind
 from headatlas.run.context import RunContext
 from headatlas.stats import Summary
 
-FIT = CellKind("contrast fit", 4)
+FIT = CellKind("contrast fit", 5)
 STAGE = "contrast"
 TITLE, HELD_OUT_TITLE = "Contrast", "Contrast on held-out examples"
 

@@ -44,9 +44,12 @@ class Binary:
     """Every example of a step runs with heads that are there or gone: gate = 1 where logit + noise > 0.
 
     The noise is logistic, so sigmoid(logit) is the chance of an open gate at full noise; it falls with the learning
-    rate. The gradient passes straight through the threshold (Bengio et al. 2013). Samples between 0 and 1, as hard
-    concrete gates (Louizos et al. 2018) have them, do not see a head of which any trace is enough: its loss is a cliff
-    at 0, and its slope elsewhere points the wrong way. A closed gate stands on the edge and sees the cliff.
+    rate. For every head the examples of a step share the noise out evenly, each has its own n-th of the distribution
+    (Latin hypercube sampling): what masks do to a gradient varies less from step to step.
+
+    The gradient passes straight through the threshold (Bengio et al. 2013). Samples between 0 and 1, as hard concrete
+    gates (Louizos et al. 2018) have them, do not see a head of which any trace is enough: its loss is a cliff at 0, and
+    its slope elsewhere points the wrong way. A closed gate stands on the edge and sees the cliff.
 
     A finished gate is that of a hard concrete one: the chance to be open at the noise with which a fit ends, stretched
     and clipped. With `noise` 1 it is exactly 0 or 1 beyond logits of +-0.5.
@@ -57,8 +60,9 @@ class Binary:
 
     def draw(self, logits: Tensor, examples: int, heat: float, rng: np.random.Generator) -> Tensor:
         spread = self.noise * (COLD + (1 - COLD) * heat)
-        noise = torch.from_numpy(rng.logistic(scale=spread, size=(examples, *logits.shape)))
-        return (logits + noise > 0).double()
+        size = (examples, *logits.shape)
+        level = torch.from_numpy((rng.random(size).argsort(0) + rng.random(size)) / examples)
+        return (level < torch.sigmoid(logits / spread)).double()
 
     def finished(self, logits: Tensor) -> Tensor:
         chance = torch.sigmoid(logits / (self.noise * COLD))

@@ -14,7 +14,7 @@ from headatlas.methods.gate.settings import FitSettings
 from headatlas.run.cells import CellKind
 from headatlas.run.context import RunContext
 
-FIT = CellKind("gate fit", 3)
+FIT = CellKind("gate fit", 4)
 TITLE, URGED_TITLE = "Gates", "Gates, urged to open or to close"
 
 

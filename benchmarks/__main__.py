@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import ablation, calibration, certificate, forward, gates, page, pairs, probe, quick, start
+from benchmarks import ablation, calibration, certificate, forward, gates, page, pairs, probe, quick, scaling, start
+from benchmarks.peers import run as peers
 from headatlas.model.loading import load
 
 ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run, "gates": gates.run}
@@ -12,9 +13,10 @@ LONG = {
     "certificate": certificate.run,
     "pairs": pairs.run,
     "gates-plain": gates.against_plain,
+    "peers": peers.run,
 }  # only when asked for by name
 ALONE = {"start": start.run, "page": page.run, "quick": quick.run}
-LONG_ALONE = {"calibration": calibration.run}
+LONG_ALONE = {"calibration": calibration.run, "scaling": scaling.run}
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or [*ON_MODEL, *ALONE]

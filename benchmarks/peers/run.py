@@ -28,7 +28,7 @@ from headatlas.run.encoding import Encoder
 from headatlas.suites.cognitive import cognitive
 
 PROMPTS, LENGTH, BEGINNING = 16, 24, 48
-REPEATS, EVERY = 3, 3
+REPEATS, EVERY = 2, 3
 Prompts = tuple[list[list[int]], list[int]]  # tokens of the prompts, and their answers
 
 

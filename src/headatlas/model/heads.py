@@ -21,6 +21,7 @@ from transformers import DynamicCache
 from headatlas.errors import HeadAtlasError
 from headatlas.model.families import Family, family_of
 from headatlas.model.forwards import only_at, position_wise, restore
+from headatlas.model.past import read_only_cache
 from headatlas.model.sharing import Sharing, try_sharing
 
 # Takes the layer and z [batch, pos, head, head_dim]; returns its replacement, or None to leave it as it is.
@@ -37,21 +38,13 @@ class LayerInputs:
     """What entered each layer of one forward: `hidden[layer]` is [batch, pos, d_model], from position `prefix` on.
 
     `past` holds the keys and values of each layer before that, [batch, kv_head, prefix, head_dim]; none without prefix.
+    A `past` of one row is that of every row.
     """
 
     def __init__(self, prefix: int = 0, past: Sequence[tuple[Tensor, Tensor]] = ()) -> None:
         self.prefix, self.past = prefix, past
         self.hidden: list[Tensor] = []
         self.tuples: list[int] = []  # length of the tuple a layer returns, 0 for a bare tensor
-
-    def for_rows(self, count: int) -> LayerInputs:
-        """The prefix `count` times for each of its rows, one below the other."""
-
-        def repeated(part: Tensor) -> Tensor:
-            return part if part is None else part.repeat_interleave(count, 0)  # a layer that was skipped has none
-
-        past = [(repeated(keys), repeated(values)) for keys, values in self.past]
-        return LayerInputs(self.prefix, past)
 
 
 class HeadModel:
@@ -330,9 +323,8 @@ class HeadModel:
 
     @contextmanager
     def continue_after(self, inputs: LayerInputs) -> Iterator[None]:
-        """`logits` takes the tokens after a recorded prefix, or whole texts where there is none. One forward for each
-        `with`."""
-        with self._continuing(DynamicCache(inputs.past) if inputs.past else None):
+        """`logits` takes the tokens after a recorded prefix, or whole texts where there is none."""
+        with self._continuing(read_only_cache((pair, False) for pair in inputs.past) if inputs.past else None):
             yield
 
     @contextmanager
@@ -351,17 +343,15 @@ class HeadModel:
         """Skip the layers below `layer`: they pass their input through, and the last of them hands over what `inputs`
         recorded for `layer`, repeated for `copies` of the batch. Masks and positions are still made by the model.
 
-        With a recorded prefix `logits` takes the tokens after it; where each copy has a prefix of its own, `past` has
-        those of all rows of all copies, from `layer` on. One forward for each `with`.
+        With a recorded prefix `logits` takes the tokens after it. Where each copy has a prefix of its own, which all
+        its rows share, `past` has those of the copies, from `layer` on.
         """
         below = self.layers[:layer]
         replaced = [block.__dict__.get("forward") for block in below]
         recorded = inputs.hidden[layer].repeat(copies, 1, 1)
-        before = [  # skipped layers only need to know the length
-            (keys[:1], values[:1]) if depth < layer else (keys.repeat(copies, 1, 1, 1), values.repeat(copies, 1, 1, 1))
-            for depth, (keys, values) in enumerate(inputs.past if past is None else inputs.past[:layer])
-        ]
-        before += [] if past is None else past.past[layer:]
+        before = [(pair, False) for pair in inputs.past]
+        if past is not None:  # skipped layers only need to know the length
+            before[layer:] = [(pair, True) for pair in past.past[layer:]]
 
         def passing(size: int, replacement: Tensor | None) -> Callable[..., Any]:
             def forward(hidden: Tensor, *_: Any, **__: Any) -> Any:
@@ -370,7 +360,7 @@ class HeadModel:
 
             return forward
 
-        with self._continuing(DynamicCache(before) if before else None):
+        with self._continuing(read_only_cache(before) if before else None):
             try:
                 for depth, block in enumerate(below):
                     block.forward = passing(inputs.tuples[depth], recorded if depth == layer - 1 else None)

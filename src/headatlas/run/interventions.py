@@ -71,7 +71,7 @@ class Gates:
     @contextmanager
     def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
         copies = len(self)
-        past = self._changed_beginning(model, batch)
+        past = self._changed_beginning(model)
         skipped = nullcontext() if self.start is None else model.start_at(*self.start, copies, past)
         by_row = self.gates.dim() == 4
         rows = self.gates.flatten(0, 1) if by_row else self.gates.repeat_interleave(batch.size, 0)
@@ -79,13 +79,13 @@ class Gates:
         with skipped, model.gate(rows, self._repeated_baseline(copies), where):
             yield
 
-    def _changed_beginning(self, model: HeadModel, batch: Batch) -> LayerInputs | None:
-        """What the beginning has become under each intervention, for the rows of its copy of the batch."""
+    def _changed_beginning(self, model: HeadModel) -> LayerInputs | None:
+        """What the beginning has become under each intervention."""
         if self.beginning is None or self.start is None:
             return None
         copies, (layer, _) = len(self), self.start
         with model.start_at(layer, self.beginning.inputs, copies), model.gate(self.gates, self.baseline):
-            return model.record_prefix(self.beginning.ids.repeat(copies, 1)).for_rows(batch.size)
+            return model.record_prefix(self.beginning.ids.repeat(copies, 1))
 
     def _repeated_baseline(self, copies: int) -> Baseline | None:
         """Only a baseline that differs by row has to be repeated, and only where a gate lets it in."""
@@ -212,7 +212,7 @@ def ablate_each(
         beginning = None
         if shared:
             with model.record_inputs() as before:
-                past = model.record_prefix(batch.ids[:1, :shared]).for_rows(batch.size)
+                past = model.record_prefix(batch.ids[:1, :shared])
             beginning, batch = Beginning(batch.ids[:1, :shared], before), batch.after(shared)
         with model.record_inputs(past) as inputs:
             scores, _ = batch.score(model)

@@ -11,6 +11,7 @@ from headatlas.model.loading import load
 ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run, "gates": gates.run}
 LONG = {
     "certificate": certificate.run,
+    "certified-speed": certificate.speed,
     "pairs": pairs.run,
     "gates-plain": gates.against_plain,
     "peers": peers.run,

@@ -8,7 +8,6 @@ not depend on the number of heads.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from statistics import median
 
@@ -16,7 +15,8 @@ import numpy as np
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from benchmarks.texts import TASK, Texts
+from benchmarks.clock import processor_seconds
+from benchmarks.texts import TASK, Measured, Texts
 from headatlas.methods.effects import attributed_effects, exact_effects, single_heads
 from headatlas.model.heads import HeadModel
 from tests import tiny
@@ -55,17 +55,12 @@ def prepare(examples: int, layers: int, heads: int, length: int) -> dict[str, Ca
     texts = torch.randint(tiny.VOCABULARY, (examples, length + 1)).tolist()
     units = {TASK: single_heads(measuring.context.heads)}
 
-    def exact() -> float:
-        begin = time.process_time()
-        measuring.measure(texts, lambda quantities: exact_effects("Heads", quantities, units))
-        return time.process_time() - begin
+    kinds = (lambda q: exact_effects("Heads", q, units), lambda q: attributed_effects("Heads", q))
 
-    def attribution() -> float:
-        begin = time.process_time()
-        measuring.measure(texts, lambda quantities: attributed_effects("Heads", quantities))
-        return time.process_time() - begin
+    def timed(measured: Measured) -> Callable[[], float]:
+        return lambda: processor_seconds(lambda: measuring.measure(texts, measured))
 
-    return dict(zip(KINDS, (exact, attribution), strict=True))
+    return {kind: timed(measured) for kind, measured in zip(KINDS, kinds, strict=True)}
 
 
 def slope(sizes: tuple[int, ...], seconds: list[float]) -> float:

@@ -25,7 +25,7 @@ Prepare = Callable[[torch.Tensor, torch.Tensor, list[tuple[int, int]]], Measure]
 def serve(load: Callable[[str], Prepare]) -> None:
     """Answer requests until there are no more. The first argument is the folder of the model."""
     prepare = load(sys.argv[1])
-    _answer({"ready": True})
+    _answer({"peak": _peak()})
     for line in sys.stdin:
         request: dict[str, Any] = json.loads(line)
         ids, answers = torch.tensor(request["prompts"]), torch.tensor(request["answers"])
@@ -34,7 +34,7 @@ def serve(load: Callable[[str], Prepare]) -> None:
         effects = measure()
         spent = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
         np.save(request["out"], effects)
-        _answer({**spent, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024})
+        _answer({**spent, "peak": _peak()})
 
 
 def one_by_one(
@@ -47,6 +47,11 @@ def one_by_one(
 def logprobs(logits: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
     """Of the answers [prompt], from logits [prompt, pos, vocabulary] at the last position."""
     return logits[:, -1].float().log_softmax(-1).gather(-1, answers[:, None])[:, 0].double()
+
+
+def _peak() -> int:
+    """The most memory that this process has had, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def _answer(content: dict[str, Any]) -> None:

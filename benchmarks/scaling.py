@@ -28,7 +28,7 @@ SIZES = {
     "heads": (2, 4, 8, 16),
     "length": (16, 32, 64, 128),
 }
-WIDTH, REPEATS = 128, 3
+WIDTH, REPEATS = 128, 2
 KINDS = ("exact effects", "attribution")
 
 

@@ -102,12 +102,16 @@ def run(model: HeadModel) -> None:
                 print(f"{task}, layers {layers}, {name}: {spent['cpu'] / len(heads):.2f} s per head", flush=True)
             for timing in timings[task][-len(effects) :]:
                 timing.difference = float(np.abs(effects[timing.name] - effects[OURS.name]).max())
+        _write(timings, missing)  # a run that is stopped has the repeats before
     for worker in workers.values():
         worker.close()
+
+
+def _write(timings: dict[str, list[Timing]], missing: dict[str, str]) -> None:
     summary = summarise(timings, OURS.name, [OURS.name, *(peer.name for peer in PEERS)], missing)
     (FOLDER / "report.json").write_text(json.dumps(summary, indent=1))
     (FOLDER / "report.md").write_text(as_markdown(summary))
-    print(as_markdown(summary))
+    print(as_markdown(summary), flush=True)
 
 
 def prompt_sets(model: HeadModel) -> dict[str, Prompts]:

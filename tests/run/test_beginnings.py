@@ -76,8 +76,8 @@ def test_examples_of_a_task_share_their_beginnings_and_keep_their_effects(tmp_pa
     quantity = plan_quantity(context, "Colours", metric="margin", baseline=baseline)
     batches = quantity.batches(192, 60, by_start=True)
     assert sorted(i for batch in batches for i in batch.members) == [*range(len(quantity.items))]
-    together = [common_beginning(batch) >= 20 for batch in batches if batch.size > 1]
-    assert all(together) == (baseline != "resample") and together
+    sharing = sum(batch.size for batch in batches if common_beginning(batch) >= 20)
+    assert sharing > 0.7 * len(quantity.items) if baseline != "resample" else sharing < 0.3 * len(quantity.items)
     units = single_heads(context.heads)[::3]
     effects = exact_effects("", {"Colours": quantity}, {"Colours": units})["Colours"]
     for i in range(0, len(quantity.items), 5):

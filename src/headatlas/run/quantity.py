@@ -25,7 +25,7 @@ from headatlas.suites.example import Example
 from headatlas.suites.suite import MAPPED, SPLITS
 
 ALIKE = ("zero", "mean")  # baselines that do the same to a text wherever it stands
-REUSE = 4  # tokens after a common beginning for each token of it, so that it costs little beside them
+REUSE, MOST = 8, 1024  # tokens after a common beginning for each token of it, which then costs little; and at most
 ENOUGH_TWINS = {"twin": 0.9, "pair": 0.6}  # share of a task's examples from which on a baseline is its default
 
 
@@ -94,7 +94,9 @@ class TaskQuantity:
         for part, start in parts:
             items = [self.items[i] for i in part]
             prefixes = [max(item.prefix, start) for item in items]
-            made = make_batches([item.options for item in items], max(tokens, REUSE * start), prefixes, overhead)
+            made = make_batches(
+                [item.options for item in items], max(tokens, min(REUSE * start, MOST)), prefixes, overhead
+            )
             batches += [replace(batch, members=tuple(part[i] for i in batch.members)) for batch in made]
         return batches
 

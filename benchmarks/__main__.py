@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import ablation, calibration, certificate, forward, gates, page, pairs, probe, quick, race, start
+from benchmarks import (
+    ablation,
+    calibration,
+    certificate,
+    forward,
+    gates,
+    page,
+    pairs,
+    probe,
+    quick,
+    race,
+    scaling,
+    start,
+)
+from benchmarks.peers import run as peers
 from headatlas.model.loading import load
 
 ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run, "gates": gates.run}
 LONG = {
     "certificate": certificate.run,
+    "certified-speed": certificate.speed,
     "pairs": pairs.run,
     "race": race.run,
     "gates-plain": gates.against_plain,
+    "peers": peers.run,
 }  # only when asked for by name
 ALONE = {"start": start.run, "page": page.run, "quick": quick.run}
-LONG_ALONE = {"calibration": calibration.run}
+LONG_ALONE = {"calibration": calibration.run, "scaling": scaling.run}
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or [*ON_MODEL, *ALONE]

@@ -21,6 +21,7 @@ from headatlas.run.competence import competence, competence_step
 from headatlas.run.work import NotingRunner
 from tests import tiny
 from tests.run.contexts import run_context
+from tests.run.test_beginnings import with_headers
 from tests.run.test_quantity import twin_suite
 
 SUITES = {"mean": tiny.suite(), "pair": tiny.copying(24), "twin": twin_suite()}
@@ -157,8 +158,15 @@ def test_methods_whose_work_depends_on_results_stay_below_what_they_say(tmp_path
     assert [exact for *_, exact in plan.values()].count(False) >= 1
 
 
+@pytest.mark.parametrize("exact", ["all", 4])
+def test_examples_that_begin_alike_are_counted_with_what_they_share(tmp_path, exact):
+    method = Ablate(exact=exact, baseline="zero")
+    plan, _ = compare(tmp_path, method.work, method.measure, suite=with_headers())
+    assert plan
+
+
 def test_a_model_that_shares_nothing_stays_below_it_too(tmp_path):
     model = tiny.model()
-    model.sharing = Sharing(False, False)
+    model.sharing = Sharing(False, False, False)
     method = Ablate(exact=4, enough=False)
     compare(tmp_path, method.work, method.measure, model, SUITES["twin"])

@@ -14,7 +14,7 @@ from tests.run.test_quantity import twin_suite
 
 @pytest.mark.parametrize("kind", tiny.FAMILIES)
 def test_every_known_family_can_share_layers_and_positions(kind):
-    assert tiny.model(kind).sharing == Sharing(layers=True, prefix=True)
+    assert tiny.model(kind).sharing == Sharing(layers=True, prefix=True, last_layer=True)
 
 
 def knows_no_past(model):
@@ -48,15 +48,15 @@ def counts_its_layers(model):
 
 def test_a_module_without_a_cache_shares_no_positions(tmp_path):
     model = knows_no_past(tiny.model("llama"))
-    assert model.sharing == Sharing(layers=True, prefix=False)
+    assert model.sharing == Sharing(layers=True, prefix=False, last_layer=True)
     context = run_context(tmp_path, model, twin_suite())
     effects = exact_effects("", {"Colours": plan_quantity(context, "Colours", ("choose",))}, {"Colours": [(1, (2,))]})
     assert abs(effects["Colours"]).max() > 1e-3, "whole forwards are run"
 
 
-def test_a_module_with_state_beside_its_layers_shares_nothing():
+def test_a_module_with_state_beside_its_layers_shares_no_layers():
     model = counts_its_layers(tiny.model("llama"))
-    assert model.sharing == Sharing(layers=False, prefix=False)
+    assert model.sharing == Sharing(layers=False, prefix=False, last_layer=True)
 
 
 def remembers_its_first_mlp(model):

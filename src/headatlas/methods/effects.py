@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ATTRIBUTED_TOKENS = 512  # padded tokens of a batch after its prefix
 OVERHEAD = 60  # tokens that take about as long as what every forward costs besides its tokens
 MEASURED_TOKENS = 192  # the same for exact effects of many heads, several of which share a forward
-ATTRIBUTION, EXACT = CellKind("attribution", 3), CellKind("exact effects", 2)
+ATTRIBUTION, EXACT = CellKind("attribution", 3), CellKind("exact effects", 3)
 
 Quantities = Mapping[str, "TaskQuantity"]  # by task
 BatchCell = tuple[str, "Batch", "Cell"]  # with its task
@@ -68,7 +68,9 @@ def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, S
 
 def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]) -> list[BatchCell]:
     """The cells of `exact_effects`."""
+    from headatlas.run.beginnings import common_beginning
     from headatlas.run.interventions import ablate_each, ablation_forwards
+    from headatlas.run.quantity import ALIKE
 
     def cell(quantity: TaskQuantity, units: Sequence[Unit], batch: Batch) -> Cell:
         model, prefix, rest = after_prefix(quantity, batch)
@@ -78,8 +80,11 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
             replaced = quantity.replacement(batch, past)
             return {"effects": ablate_each(model, rest, units, replaced.values, replaced.where, past)}
 
-        cost = batch.size * prefix + rest.ids.numel() * (2 + relative_depth(units, model.n_layers))
-        forwards = forwards_before(quantity, prefix) + ablation_forwards(units, rest.ids.numel())
+        alike = model.sharing.prefix and quantity.baseline in ALIKE and not prefix
+        shared = common_beginning(rest) if alike else 0
+        tokens = rest.after(shared).ids.numel()
+        cost = batch.size * prefix + (shared + tokens) * (2 + relative_depth(units, model.n_layers))
+        forwards = forwards_before(quantity, prefix) + ablation_forwards(units, tokens, shared > 0)
         listed = [[layer, list(heads)] for layer, heads in units]
         return quantity.context.cell(
             EXACT, compute, cost, forwards=forwards, batch=batch.key, units=listed, **quantity.inputs(batch)
@@ -88,7 +93,10 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
     return [
         (task, batch, cell(quantity, task_units[task], batch))
         for task, quantity in quantities.items()
-        for batch in quantity.batches(*exact_batch_size(len(task_units[task]), quantity.context.model.n_layers))
+        for batch in quantity.batches(
+            *exact_batch_size(len(task_units[task]), quantity.context.model.n_layers),
+            by_start=quantity.context.model.sharing.prefix,
+        )
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,8 @@ from transformers import DynamicCache
 
 from headatlas.errors import HeadAtlasError
 from headatlas.model.families import Family, family_of
+from headatlas.model.forwards import only_at, position_wise, restore
+from headatlas.model.past import read_only_cache
 from headatlas.model.sharing import Sharing, try_sharing
 
 # Takes the layer and z [batch, pos, head, head_dim]; returns its replacement, or None to leave it as it is.
@@ -36,6 +38,7 @@ class LayerInputs:
     """What entered each layer of one forward: `hidden[layer]` is [batch, pos, d_model], from position `prefix` on.
 
     `past` holds the keys and values of each layer before that, [batch, kv_head, prefix, head_dim]; none without prefix.
+    A `past` of one row is that of every row.
     """
 
     def __init__(self, prefix: int = 0, past: Sequence[tuple[Tensor, Tensor]] = ()) -> None:
@@ -75,6 +78,7 @@ class HeadModel:
         )
         self.context: int = getattr(text_config, "max_position_embeddings", None) or 1_000_000_000
         self._past: DynamicCache | None = None  # what `logits` continues, set by `record_inputs` and `start_at`
+        self._short = False  # set by `last_layer_where_scored`
         self._check_layout()
 
     def _check_layout(self) -> None:
@@ -280,10 +284,22 @@ class HeadModel:
             return (hidden[rows.to(hidden.device), positions.to(hidden.device)], *args[1:])
 
         handle = self.module.get_output_embeddings().register_forward_pre_hook(pick)
+        last = position_wise(self.layers[-1], self.out_projections[-1])
+        try:
+            with only_at(last, rows, positions) if self._short else nullcontext():
+                yield
+        finally:
+            handle.remove()
+
+    @contextmanager
+    def last_layer_where_scored(self) -> Iterator[None]:
+        """Nothing reads the last layer but the logits: `only_logits` then runs its out-projection and its MLP only at
+        the positions that it is given. `sharing.last_layer` says whether that gives the same logits."""
+        before, self._short = self._short, True
         try:
             yield
         finally:
-            handle.remove()
+            self._short = before
 
     @contextmanager
     def record_inputs(self, after: LayerInputs | None = None) -> Iterator[LayerInputs]:
@@ -316,9 +332,8 @@ class HeadModel:
 
     @contextmanager
     def continue_after(self, inputs: LayerInputs) -> Iterator[None]:
-        """`logits` takes the tokens after a recorded prefix, or whole texts where there is none. One forward for each
-        `with`."""
-        with self._continuing(DynamicCache(inputs.past) if inputs.past else None):
+        """`logits` takes the tokens after a recorded prefix, or whole texts where there is none."""
+        with self._continuing(read_only_cache((pair, False) for pair in inputs.past) if inputs.past else None):
             yield
 
     @contextmanager
@@ -331,19 +346,21 @@ class HeadModel:
             self._past = before
 
     @contextmanager
-    def start_at(self, layer: int, inputs: LayerInputs, copies: int = 1) -> Iterator[None]:
+    def start_at(
+        self, layer: int, inputs: LayerInputs, copies: int = 1, past: LayerInputs | None = None
+    ) -> Iterator[None]:
         """Skip the layers below `layer`: they pass their input through, and the last of them hands over what `inputs`
         recorded for `layer`, repeated for `copies` of the batch. Masks and positions are still made by the model.
 
-        With a recorded prefix `logits` takes the tokens after it. One forward for each `with`.
+        With a recorded prefix `logits` takes the tokens after it. Where each copy has a prefix of its own, which all
+        its rows share, `past` has those of the copies, from `layer` on.
         """
         below = self.layers[:layer]
         replaced = [block.__dict__.get("forward") for block in below]
         recorded = inputs.hidden[layer].repeat(copies, 1, 1)
-        past = [  # skipped layers only need to know the length
-            (keys, values) if depth < layer else (keys.repeat(copies, 1, 1, 1), values.repeat(copies, 1, 1, 1))
-            for depth, (keys, values) in enumerate(inputs.past)
-        ]
+        before = [(pair, False) for pair in inputs.past]
+        if past is not None:  # skipped layers only need to know the length
+            before[layer:] = [(pair, True) for pair in past.past[layer:]]
 
         def passing(size: int, replacement: Tensor | None) -> Callable[..., Any]:
             def forward(hidden: Tensor, *_: Any, **__: Any) -> Any:
@@ -352,13 +369,13 @@ class HeadModel:
 
             return forward
 
-        with self._continuing(DynamicCache(past) if past else None):
+        with self._continuing(read_only_cache(before) if before else None):
             try:
                 for depth, block in enumerate(below):
                     block.forward = passing(inputs.tuples[depth], recorded if depth == layer - 1 else None)
                 yield
             finally:
-                _restore(below, replaced)
+                restore(below, replaced)
 
     @contextmanager
     def checkpointed(self) -> Iterator[None]:
@@ -377,16 +394,7 @@ class HeadModel:
                 block.forward = again(block.forward)
             yield
         finally:
-            _restore(self.layers, replaced)
-
-
-def _restore(blocks: Iterable[Any], replaced: Iterable[Callable[..., Any] | None]) -> None:
-    """Give blocks back the `forward` of their class, or the instance attribute that shadowed it."""
-    for block, forward in zip(blocks, replaced, strict=True):
-        if forward is None:
-            del block.forward
-        else:
-            block.forward = forward
+            restore(self.layers, replaced)
 
 
 def _descend(module: nn.Module, path: str, model_type: str) -> Any:

@@ -31,7 +31,7 @@ class Outline(HeadModel):
 
     @cached_property
     def sharing(self) -> Sharing:
-        return Sharing(layers=True, prefix=True)
+        return Sharing(layers=True, prefix=True, last_layer=True)
 
     def fingerprint(self) -> str:
         """A hash of the configuration: there are no weights."""

@@ -1,4 +1,5 @@
-"""What forwards of a model can share, found out by trying: the layers below a change, and the positions before it.
+"""What forwards of a model can share or leave out, found out by trying: the layers below a change, the positions
+before it, and the positions of the last layer that nothing reads.
 
 A model of a new architecture may pass state past its layers, or number positions in a way of its own. Then a forward
 that starts late would be silently wrong, so each model is asked once whether it gives the same logits.
@@ -23,10 +24,12 @@ COARSE = 0.1  # in half precision
 
 @dataclass(frozen=True)
 class Sharing:
-    """Whether forwards may start at a layer, and at a position, of an earlier one."""
+    """Whether forwards may start at a layer, and at a position, of an earlier one; and whether the last layer may be
+    run only where its logits are read."""
 
     layers: bool
     prefix: bool
+    last_layer: bool
 
 
 @torch.inference_mode()
@@ -41,7 +44,11 @@ def try_sharing(model: HeadModel) -> Sharing:
         expected = model.logits(ids)
     starts = sorted({min(1, model.n_layers - 1), model.n_layers // 2, model.n_layers - 1})
     layers = all(_same_from(model, layer, inputs, ids, expected) for layer in starts)
-    return Sharing(layers, layers and _same_after_prefix(model, ids, expected, model.n_layers // 2))
+    return Sharing(
+        layers,
+        layers and _same_after_prefix(model, ids, expected, model.n_layers // 2),
+        _same_where_scored(model, ids, expected),
+    )
 
 
 def _same_from(model: HeadModel, layer: int, inputs: LayerInputs, ids: Tensor, expected: Tensor) -> bool:
@@ -65,6 +72,15 @@ def _same_after_prefix(model: HeadModel, ids: Tensor, expected: Tensor, layer: i
     except (TypeError, ValueError, IndexError, AttributeError, RuntimeError):  # custom modules know no such cache
         return False
     return True
+
+
+def _same_where_scored(model: HeadModel, ids: Tensor, expected: Tensor) -> bool:
+    rows, positions = torch.arange(ROWS), torch.arange(TOKENS - ROWS, TOKENS)
+    try:
+        with model.last_layer_where_scored(), model.only_logits(rows, positions):
+            return same_logits(model.logits(ids), expected[rows.to(expected.device), positions.to(expected.device)])
+    except (TypeError, ValueError, IndexError, AttributeError, RuntimeError):  # modules that want every position
+        return False
 
 
 def same_logits(logits: Tensor, expected: Tensor) -> bool:

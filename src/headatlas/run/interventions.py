@@ -17,6 +17,7 @@ from torch import Tensor
 
 from headatlas.model.heads import Baseline, HeadModel, LayerInputs
 from headatlas.run.batches import Batch
+from headatlas.run.beginnings import common_beginning
 from headatlas.run.cells import Result
 
 FORWARD_TOKENS = 1536  # padded tokens in one forward
@@ -37,19 +38,29 @@ class Intervention(Protocol):
 
 
 @dataclass(frozen=True)
+class Beginning:
+    """What rows of a batch have in common: ids [1, pos], and what entered the layers of the intact model there."""
+
+    ids: Tensor
+    inputs: LayerInputs
+
+
+@dataclass(frozen=True)
 class Gates:
     """z becomes g z + (1 - g) baseline, with gates g [intervention, layer, head], or [intervention, row, layer, head]
     where every row of the batch has its own.
 
     `baseline` and `where` [row, pos] (the positions at which gates apply) are those of a single copy of the batch.
     `start` is a layer below which no gate differs from 1, with what entered the layers of the intact model: the forward
-    then begins there.
+    then begins there. With a `beginning` the batch goes on after what all its rows have in common. Gates change that as
+    well, so it is run too, once for each intervention and not for each row.
     """
 
     gates: Tensor
     baseline: Baseline | None = None
     start: tuple[int, LayerInputs] | None = None
     where: Tensor | None = None
+    beginning: Beginning | None = None
 
     def __len__(self) -> int:
         return len(self.gates)
@@ -60,12 +71,21 @@ class Gates:
     @contextmanager
     def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
         copies = len(self)
-        skipped = nullcontext() if self.start is None else model.start_at(*self.start, copies)
+        past = self._changed_beginning(model)
+        skipped = nullcontext() if self.start is None else model.start_at(*self.start, copies, past)
         by_row = self.gates.dim() == 4
         rows = self.gates.flatten(0, 1) if by_row else self.gates.repeat_interleave(batch.size, 0)
         where = None if self.where is None else self.where.repeat(copies, 1)
         with skipped, model.gate(rows, self._repeated_baseline(copies), where):
             yield
+
+    def _changed_beginning(self, model: HeadModel) -> LayerInputs | None:
+        """What the beginning has become under each intervention."""
+        if self.beginning is None or self.start is None:
+            return None
+        copies, (layer, _) = len(self), self.start
+        with model.start_at(layer, self.beginning.inputs, copies), model.gate(self.gates, self.baseline):
+            return model.record_prefix(self.beginning.ids.repeat(copies, 1))
 
     def _repeated_baseline(self, copies: int) -> Baseline | None:
         """Only a baseline that differs by row has to be repeated, and only where a gate lets it in."""
@@ -184,16 +204,26 @@ def ablate_each(
 
     What happens below a layer does not depend on its heads: it is computed once, and every forward starts at the layer
     of its heads. With `past` the batch goes on after a recorded prefix, where the baseline is what the heads do anyway.
+    Where the rows begin alike and the baseline does not depend on the row, their beginning is run once for each unit.
     """
-    with model.record_inputs(past) as inputs:
-        scores, _ = batch.score(model)
-    intact = batch.quantity(scores)
-    effects = np.empty((len(batch.members), len(units)))
-    for numbers in starting_together(units, batch.ids.numel()):
-        sets = [frozenset((units[i][0], head) for head in units[i][1]) for i in numbers]
-        start = (min(units[i][0] for i in numbers) if model.sharing.layers else 0, inputs)
-        ablated = score_under(model, batch, Gates(gates_without(model.shape, sets), baseline, start, where))
-        effects[:, numbers] = (intact - batch.quantity(torch.from_numpy(ablated["logprobs"]))).T
+    alike = where is None and not isinstance(baseline, Mapping) and not (past and past.prefix)
+    shared = common_beginning(batch) if alike and model.sharing.prefix else 0
+    with model.last_layer_where_scored() if model.sharing.last_layer else nullcontext():
+        beginning = None
+        if shared:
+            with model.record_inputs() as before:
+                past = model.record_prefix(batch.ids[:1, :shared])
+            beginning, batch = Beginning(batch.ids[:1, :shared], before), batch.after(shared)
+        with model.record_inputs(past) as inputs:
+            scores, _ = batch.score(model)
+        intact = batch.quantity(scores)
+        effects = np.empty((len(batch.members), len(units)))
+        for numbers in starting_together(units, batch.ids.numel()):
+            sets = [frozenset((units[i][0], head) for head in units[i][1]) for i in numbers]
+            start = (min(units[i][0] for i in numbers) if model.sharing.layers else 0, inputs)
+            gates = Gates(gates_without(model.shape, sets), baseline, start, where, beginning)
+            ablated = score_under(model, batch, gates)
+            effects[:, numbers] = (intact - batch.quantity(torch.from_numpy(ablated["logprobs"]))).T
     return effects
 
 
@@ -211,10 +241,12 @@ def starting_together(units: Sequence[Unit], tokens: int) -> list[list[int]]:
     return list(together.values())
 
 
-def ablation_forwards(units: Sequence[Unit], tokens: int) -> int:
-    """Forwards of `ablate_each` on a batch of `tokens`, with the one of the intact model."""
+def ablation_forwards(units: Sequence[Unit], tokens: int, shared: bool = False) -> int:
+    """Forwards of `ablate_each` on a batch of `tokens`, with the one of the intact model; where a common beginning is
+    `shared`, tokens after it."""
     room = max(1, FORWARD_TOKENS // tokens)
-    return 1 + sum(-(-len(numbers) // room) for numbers in starting_together(units, tokens))
+    forwards = 1 + sum(-(-len(numbers) // room) for numbers in starting_together(units, tokens))
+    return 2 * forwards if shared else forwards
 
 
 def gates_without(shape: tuple[int, int], sets: list[frozenset[tuple[int, int]]]) -> Tensor:

@@ -15,6 +15,7 @@ from headatlas.model.heads import Baseline, LayerInputs
 from headatlas.run.alignment import NONE, align
 from headatlas.run.baselines import Baselines
 from headatlas.run.batches import Batch, make_batches
+from headatlas.run.beginnings import by_beginning
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Option, common_prefix
 from headatlas.run.nesting import are_nested
@@ -23,6 +24,8 @@ from headatlas.run.twins import Twin, lent_twins, twins
 from headatlas.suites.example import Example
 from headatlas.suites.suite import MAPPED, SPLITS
 
+ALIKE = ("zero", "mean")  # baselines that do the same to a text wherever it stands
+REUSE, MOST = 8, 1024  # tokens after a common beginning for each token of it, which then costs little; and at most
 ENOUGH_TWINS = {"twin": 0.9, "pair": 0.6}  # share of a task's examples from which on a baseline is its default
 
 
@@ -76,18 +79,24 @@ class TaskQuantity:
     def record(self) -> Quantity:
         return Quantity(metric=self.metric, baseline=self.baseline)
 
-    def batches(self, tokens: int, overhead: int = 0, by_split: bool = False) -> list[Batch]:
+    def batches(self, tokens: int, overhead: int = 0, by_split: bool = False, by_start: bool = False) -> list[Batch]:
         """Examples whose twins begin to differ at about the same position together, because only what follows is run
         again and again. `tokens` is the size of a batch after that, `overhead` how many tokens of padding cost as much
         as another batch; members index `items`. With `by_split` no batch has examples of two splits, so that its cell
-        serves maps of one split too."""
-        parts = [[*range(len(self.items))]]
+        serves maps of one split too. With `by_start` examples that begin alike come together, where a replacement does
+        the same to all of them: more of them then, because they share their beginning."""
+        parts = [([*range(len(self.items))], 0)]
         if by_split:
-            parts = [[i for i in parts[0] if self.items[i].split == split] for split in SPLITS]
+            parts = [([i for i, item in enumerate(self.items) if item.split == split], 0) for split in SPLITS]
+        if by_start and self.baseline in ALIKE:
+            parts = by_beginning([item.options[0].tokens[: item.options[0].start - 1] for item in self.items])
         batches = []
-        for part in parts:
+        for part, start in parts:
             items = [self.items[i] for i in part]
-            made = make_batches([item.options for item in items], tokens, [item.prefix for item in items], overhead)
+            prefixes = [max(item.prefix, start) for item in items]
+            made = make_batches(
+                [item.options for item in items], max(tokens, min(REUSE * start, MOST)), prefixes, overhead
+            )
             batches += [replace(batch, members=tuple(part[i] for i in batch.members)) for batch in made]
         return batches
 

@@ -1,0 +1,68 @@
+"""An environment for each peer, under build/peers. torch comes first and alone: asked for by another package, pip could
+take a CUDA build of several gigabytes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path("build/peers")
+CONSTRAINTS = Path("constraints.txt")
+SHARED = ("torch", "transformers", "numpy")  # in the versions of headatlas, so that only the library differs
+DONE = "installed"
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A library: its requirement (none where headatlas' environment has all), and the module that measures with it."""
+
+    name: str
+    module: str
+    requirement: str | None = None
+
+
+PEERS = (
+    Peer("plain loop", "benchmarks.peers.plain"),
+    Peer("TransformerLens", "benchmarks.peers.lens", "transformer-lens==4.3.0"),
+    Peer("nnsight", "benchmarks.peers.insight", "nnsight==0.8.1"),
+    Peer("pyvene", "benchmarks.peers.vene", "pyvene==0.1.8"),
+)
+OURS = Peer("headatlas", "benchmarks.peers.ours")
+
+
+def python_of(peer: Peer) -> Path:
+    """The interpreter of a peer's environment, made first where it is missing. Raises OSError with what pip said."""
+    if peer.requirement is None:
+        return Path(sys.executable)
+    folder = FOLDER / peer.requirement
+    python = folder / "bin" / "python"
+    if not (folder / DONE).exists():
+        print(f"Making an environment for {peer.requirement} in {folder}", flush=True)
+        _run([sys.executable, "-m", "venv", "--clear", str(folder)])
+        pins = pinned(CONSTRAINTS.read_text())
+        constraint = folder / "constraints.txt"
+        constraint.write_text("\n".join(pins) + "\n")
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        _run([*pip, pins[0]])
+        _run([*pip, peer.requirement, "--constraint", str(constraint)])
+        (folder / DONE).touch()
+    return python
+
+
+def pinned(constraints: str) -> list[str]:
+    """The lines of the packages that all environments share, torch first."""
+    return [
+        line
+        for name in SHARED
+        for line in constraints.splitlines()
+        if re.fullmatch(rf"{name}==\S+", line)
+    ]  # fmt: skip
+
+
+def _run(command: list[str]) -> None:
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode:
+        raise OSError((result.stderr.strip().splitlines() or ["nothing was said"])[-1])

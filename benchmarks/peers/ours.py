@@ -1,0 +1,33 @@
+"""headatlas: exact effects of heads, as `ablate` measures them with `exact=all` and `baseline=zero`."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from benchmarks.peers.worker import Measure, Prepare, serve
+from benchmarks.texts import TASK, Texts
+from headatlas.methods.effects import exact_effects, single_heads
+from headatlas.model.loading import load as load_model
+from headatlas.progress import Reporter
+
+
+def load(folder: str) -> Prepare:
+    model = load_model(folder, reporter=Reporter(quiet=True))
+    model.sharing  # noqa: B018 - found out once for each model, with a few tokens
+    measuring = Texts(model)
+
+    def prepare(ids: torch.Tensor, answers: torch.Tensor, heads: list[tuple[int, int]]) -> Measure:
+        texts = torch.cat([ids, answers[:, None]], 1).tolist()
+        units = {TASK: single_heads(heads)}
+
+        def measure() -> np.ndarray:
+            return measuring.measure(texts, lambda quantities: exact_effects("Heads", quantities, units)).T
+
+        return measure
+
+    return prepare
+
+
+if __name__ == "__main__":
+    serve(load)

@@ -43,6 +43,12 @@ class LayerInputs:
         self.hidden: list[Tensor] = []
         self.tuples: list[int] = []  # length of the tuple a layer returns, 0 for a bare tensor
 
+    def with_past(self, past: Sequence[tuple[Tensor, Tensor]]) -> LayerInputs:
+        """The same inputs after other keys and values of the prefix."""
+        other = LayerInputs(self.prefix, past)
+        other.hidden, other.tuples = self.hidden, self.tuples
+        return other
+
 
 class HeadModel:
     """A causal language model of the transformers library, its tokenizer, and the seam to its heads.
@@ -326,13 +332,17 @@ class HeadModel:
         """Skip the layers below `layer`: they pass their input through, and the last of them hands over what `inputs`
         recorded for `layer`, repeated for `copies` of the batch. Masks and positions are still made by the model.
 
-        With a recorded prefix `logits` takes the tokens after it. One forward for each `with`.
+        With a recorded prefix `logits` takes the tokens after it; a prefix that has the rows of all copies already is
+        not repeated. One forward for each `with`.
         """
         below = self.layers[:layer]
         replaced = [block.__dict__.get("forward") for block in below]
         recorded = inputs.hidden[layer].repeat(copies, 1, 1)
+        rows = len(recorded)
         past = [  # skipped layers only need to know the length
-            (keys, values) if depth < layer else (keys.repeat(copies, 1, 1, 1), values.repeat(copies, 1, 1, 1))
+            (keys, values)
+            if depth < layer or len(keys) == rows
+            else (_repeated(keys, copies), _repeated(values, copies))
             for depth, (keys, values) in enumerate(inputs.past)
         ]
 
@@ -369,6 +379,10 @@ class HeadModel:
             yield
         finally:
             _restore(self.layers, replaced)
+
+
+def _repeated(past: Tensor, copies: int) -> Tensor:
+    return past.repeat(copies, 1, 1, 1)
 
 
 def _restore(blocks: Iterable[Any], replaced: Iterable[Callable[..., Any] | None]) -> None:

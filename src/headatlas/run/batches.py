@@ -159,7 +159,7 @@ def make_batches(
     unless that pads by more tokens than the `overhead` of another forward is worth. `closed` batches also read what
     the model writes after each answer, the first of the options.
     """
-    rows = [_rows(options, closed) for options in encoded]
+    rows = [fed_rows(options, closed) for options in encoded]
     widths = [max(map(len, example_rows)) for example_rows in rows]
     starts = [0] * len(encoded) if prefixes is None else prefixes
     order = sorted(range(len(encoded)), key=lambda i: (starts[i], widths[i], i))
@@ -170,13 +170,13 @@ def make_batches(
         padded = sum(len(rows[j]) for j in together) * width
         needed = sum(len(rows[j]) * (widths[j] - starts[j]) for j in together)
         if chunk and (padded > tokens or (prefixes is not None and padded - needed > overhead)):
-            batches.append(_batch(chunk, encoded, rows, closed))
+            batches.append(batch_of(chunk, encoded, rows, closed))
             chunk = []
         chunk.append(i)
-    return [*batches, _batch(chunk, encoded, rows, closed)] if chunk else batches
+    return [*batches, batch_of(chunk, encoded, rows, closed)] if chunk else batches
 
 
-def _rows(options: Sequence[Option], closed: bool) -> list[tuple[int, ...]]:
+def fed_rows(options: Sequence[Option], closed: bool) -> list[tuple[int, ...]]:
     """What must be fed to score all options: their texts less the last token, without those that begin another; where
     closed, the whole text of the answer."""
     texts = {option.tokens[:-1] for option in options} | ({options[0].tokens} if closed else set())
@@ -188,7 +188,7 @@ def _rows(options: Sequence[Option], closed: bool) -> list[tuple[int, ...]]:
     return rows
 
 
-def _batch(
+def batch_of(
     chunk: Sequence[int], encoded: Sequence[Sequence[Option]], rows: Sequence[list[tuple[int, ...]]], closed: bool
 ) -> Batch:
     fed = [row for i in chunk for row in rows[i]]

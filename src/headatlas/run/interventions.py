@@ -60,11 +60,10 @@ class Gates:
     @contextmanager
     def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
         copies = len(self)
-        skipped = nullcontext() if self.start is None else model.start_at(*self.start, copies)
         by_row = self.gates.dim() == 4
         rows = self.gates.flatten(0, 1) if by_row else self.gates.repeat_interleave(batch.size, 0)
         where = None if self.where is None else self.where.repeat(copies, 1)
-        with skipped, model.gate(rows, self._repeated_baseline(copies), where):
+        with _starting(model, self.start, copies), model.gate(rows, self._repeated_baseline(copies), where):
             yield
 
     def _repeated_baseline(self, copies: int) -> Baseline | None:
@@ -99,15 +98,17 @@ class GatesByExample:
 
 @dataclass(frozen=True)
 class Pushes:
-    """Adds [intervention, layer, head, head_dim] to z wherever a token of an answer is predicted."""
+    """Adds [intervention, layer, head, head_dim] to z wherever a token of an answer is predicted. `start` is that of
+    `Gates`."""
 
     pushes: Tensor
+    start: tuple[int, LayerInputs] | None = None
 
     def __len__(self) -> int:
         return len(self.pushes)
 
     def __getitem__(self, which: slice) -> Pushes:
-        return Pushes(self.pushes[which])
+        return replace(self, pushes=self.pushes[which])
 
     @contextmanager
     def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
@@ -117,8 +118,12 @@ class Pushes:
         touched = self.pushes.flatten(2).abs().sum((0, 2)).nonzero().flatten().tolist()
         # [push, row, pos, head, head_dim], the rows of a push together
         added = {layer: (self.pushes[:, None, None, layer] * answering).flatten(0, 1) for layer in touched}
-        with model.add(added):
+        with _starting(model, self.start, len(self)), model.add(added):
             yield
+
+
+def _starting(model: HeadModel, start: tuple[int, LayerInputs] | None, copies: int) -> AbstractContextManager[None]:
+    return nullcontext() if start is None else model.start_at(*start, copies)
 
 
 def score_together(model: HeadModel, batch: Batch, intervention: Intervention) -> tuple[Tensor, Tensor]:

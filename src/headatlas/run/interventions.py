@@ -78,10 +78,14 @@ class Gates:
 
 @dataclass(frozen=True)
 class GatesByExample:
-    """A single intervention in which every example of the batch has gates of its own [example, layer, head]."""
+    """A single intervention in which every example of the batch has gates of its own [example, layer, head].
+
+    With `past` the batch goes on after a prefix, whose rows are those of the batch.
+    """
 
     gates: Tensor
     baseline: Baseline | None = None
+    past: LayerInputs | None = None
 
     def __len__(self) -> int:
         return 1
@@ -92,7 +96,7 @@ class GatesByExample:
     @contextmanager
     def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
         example_of_row = torch.tensor(batch.members)[batch.row_owners]
-        with model.gate(self.gates[example_of_row], self.baseline):
+        with model.continue_after(self.past or LayerInputs()), model.gate(self.gates[example_of_row], self.baseline):
             yield
 
 

@@ -5,16 +5,15 @@ import pytest
 import torch
 
 from headatlas.model.sharing import Sharing
-from headatlas.run import sets as sets_module
 from headatlas.run.baselines import Baselines
-from headatlas.run.interventions import Gates, Pushes, gates_scaling, gates_without, score_intact, score_under
+from headatlas.run.interventions import Gates, Pushes, gates_without, score_intact, score_under
 from headatlas.run.packing import Starts, pack, prefix_of
-from headatlas.run.sets import score_pushes, score_sets, starts_of, work_of_pushes, work_of_sets
+from headatlas.run.sets import score_pushes, score_sets, starts_of
 from headatlas.suites.suite import Suite
 from tests import tiny
 from tests.run.contexts import run_context
 
-KINDS = [*tiny.configs()]
+KINDS = ["llama-grouped", "mistral", "gemma2", "gpt2", "bloom", "falcon-grouped", "opt", "gptj", "qwen3_moe"]
 SETS = [
     frozenset(),
     frozenset({(2, 1)}),
@@ -64,3 +63,36 @@ def test_pushes_after_shared_prompts_give_what_whole_forwards_give(tmp_path, kin
         np.testing.assert_allclose(shared["logprobs"], whole["logprobs"], atol=1e-5)
         np.testing.assert_array_equal(shared["greedy"], whole["greedy"])
         assert np.abs(whole["logprobs"][1:] - whole["logprobs"][0]).max(1).min() > 1e-3
+
+
+@pytest.mark.parametrize("sharing", [Sharing(layers=True, prefix=False), Sharing(layers=False, prefix=False)])
+def test_models_that_share_less_give_the_same(tmp_path, sharing):
+    context = run_context(tmp_path, tiny.model(), options_alike())
+    model = context.model
+    gates, pushes = gates_without(model.shape, SETS), torch.ones(2, *model.shape, model.head_dim)
+    batch = pack(options(context), starts_of(model, gates), share=True)[0]
+    expected = [score_sets(model, batch, gates)["logprobs"], score_pushes(model, batch, pushes)["logprobs"]]
+    model.sharing = sharing
+    fed, plain = [], model.logits
+    model.logits = lambda ids: fed.append(ids.shape[1]) or plain(ids)
+    scores = [score_sets(model, batch, gates)["logprobs"], score_pushes(model, batch, pushes)["logprobs"]]
+    for one, other in zip(scores, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+    assert set(fed) == {batch.ids.shape[1]}, "whole texts"
+
+
+def test_a_set_that_changes_nothing_is_the_intact_model_to_the_bit(tmp_path):
+    context = run_context(tmp_path)
+    batch = context.batches("Colours", "fit")[0]
+    intact = score_intact(context.model, batch)
+    scores = score_sets(context.model, batch, gates_without(context.model.shape, [frozenset(), frozenset({(2, 1)})]))
+    np.testing.assert_array_equal(scores["logprobs"][0], intact["logprobs"])
+    np.testing.assert_array_equal(scores["greedy"][0], intact["greedy"])
+
+
+def test_sets_start_at_the_first_layer_that_they_change(tmp_path):
+    model = tiny.model()
+    gates = gates_without(model.shape, SETS)
+    assert starts_of(model, gates) == Starts((3, 2, 0, 1, 1, 0), 3)
+    model.sharing = Sharing(layers=False, prefix=False)
+    assert starts_of(model, gates) == Starts((3, 0, 0, 0, 0, 0), 3), "the intact model is run anyway"

@@ -119,20 +119,31 @@ class Batch:
 
         In a closed batch greedy decoding does not give an answer where it goes on with its last word or number.
         """
-        rows, positions = self.rows, self.positions
-        if self.ends is not None:
-            rows, positions = torch.cat([rows, self.ends[:, 0]]), torch.cat([positions, self.ends[:, 1]])
-        with model.only_logits(rows, positions):
-            logits, following = model.logits(self.ids).float().split([len(self.rows), len(rows) - len(self.rows)])
-        targets = self.targets.to(logits.device)
+        places, reads = self._places
+        with model.only_logits(*places.T):
+            logits = model.logits(self.ids).float()
+        reads, targets = reads.to(logits.device), self.targets.to(logits.device)
+        best, of_targets = logits.argmax(-1)[reads], reads[: len(targets)]
         # Summed in float64 in main memory: the order then does not matter, and some devices have no float64.
-        tokens = logits.log_softmax(-1).gather(-1, targets[:, None]).squeeze(-1).cpu().double()
-        missed = (logits.argmax(-1) != targets).cpu().double()
+        tokens = logits.log_softmax(-1)[of_targets, targets].cpu().double()
+        missed = (best[: len(targets)] != targets).cpu().double()
         blank = torch.zeros(len(self.owners), dtype=torch.float64)
         greedy = blank.index_add(0, self.slots, missed) == 0
         if self.ends is not None and model.tokenizer is not None:
-            greedy &= ~self._unfinished(model, following.detach().argmax(-1).cpu())
+            greedy &= ~self._unfinished(model, best[len(targets) :].cpu())
         return blank.index_add(0, self.slots, tokens), greedy
+
+    @property
+    def _places(self) -> tuple[Tensor, Tensor]:
+        """(row, position) of the logits that are needed [place, 2], and which of them each target reads, then each end.
+
+        All options of an example begin at one position. In closed batches, which have all options, it is read once.
+        """
+        places = torch.stack([self.rows, self.positions], 1)
+        if self.ends is None:
+            return places, torch.arange(len(places))
+        places, reads = torch.cat([places, self.ends]).unique(dim=0, return_inverse=True)
+        return places, reads
 
     def _unfinished(self, model: HeadModel, following: Tensor) -> Tensor:
         """[slot]: the answers after which the most likely token `following` [member] goes on with the last word."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,9 @@ def generate(
         mask[row, width - len(prompt) :] = 1
     padding = [width - len(prompt) for prompt in prompts]
     cached = {}
-    if past is not None and past.prefix > max(padding):
+    # The positions of padded rows must come from the mask: some modules count them from the beginning of the cache.
+    exact = not any(padding) or "position_ids" in signature(model.module.forward).parameters
+    if past is not None and past.prefix > max(padding) and exact:
         shifted = [(_padded(keys, padding), _padded(values, padding)) for keys, values in past.past]
         cached["past_key_values"] = DynamicCache(shifted)
     ends = list(line_ends(model.tokenizer))

@@ -47,12 +47,11 @@ class Starts:
         """The layer at which a forward starts, and the numbers of its sets."""
         starts, room = self.layers_of(prefix, rest), max(1, FORWARD_TOKENS // (prefix + rest))
         together: dict[int, list[int]] = {}
-        for number, first in enumerate(self.first):
-            if first < self.layers:
-                together.setdefault(starts[first], []).append(number)
-        return [
-            (start, numbers[i : i + room]) for start, numbers in together.items() for i in range(0, len(numbers), room)
-        ]
+        for number in sorted(range(len(self.first)), key=lambda number: self.first[number]):
+            if self.first[number] < self.layers:
+                together.setdefault(starts[self.first[number]], []).append(number)
+        chunks = [numbers[i : i + room] for numbers in together.values() for i in range(0, len(numbers), room)]
+        return [(min(self.first[number] for number in chunk), chunk) for chunk in chunks]
 
     def cost(self, prefix: int, rest: int) -> float:
         """About how many tokens of whole forwards take as long as all of this, with the forward of the intact model."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import ablation, calibration, certificate, forward, gates, page, pairs, probe, quick, start
+from benchmarks import ablation, calibration, certificate, forward, gates, page, pairs, probe, quick, sets, start
 from headatlas.model.loading import load
 
 ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run, "gates": gates.run}
@@ -12,6 +12,7 @@ LONG = {
     "certificate": certificate.run,
     "pairs": pairs.run,
     "gates-plain": gates.against_plain,
+    "sets": sets.run,
 }  # only when asked for by name
 ALONE = {"start": start.run, "page": page.run, "quick": quick.run}
 LONG_ALONE = {"calibration": calibration.run}

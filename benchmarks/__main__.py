@@ -16,6 +16,7 @@ from benchmarks import (
     quick,
     race,
     scaling,
+    sets,
     start,
 )
 from benchmarks.peers import run as peers
@@ -29,6 +30,7 @@ LONG = {
     "race": race.run,
     "gates-plain": gates.against_plain,
     "peers": peers.run,
+    "sets": sets.run,
 }  # only when asked for by name
 ALONE = {"start": start.run, "page": page.run, "quick": quick.run}
 LONG_ALONE = {"calibration": calibration.run, "scaling": scaling.run}

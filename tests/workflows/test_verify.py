@@ -74,7 +74,7 @@ def test_a_killed_run_is_continued_and_gives_the_same_bytes(atlas, tmp_path, mon
     whole = shutil.copytree(atlas, tmp_path / "whole")
     run = functools.partial(check, model=planted(), suite=SUITE, tests=["mask", "keep", "specificity"])
     run(whole, reporter=tiny.Listener())
-    plain, calls = trial_module.score_under, []
+    plain, calls = trial_module.score_sets, []
 
     def breaking(*args):
         calls.append(1)
@@ -82,7 +82,7 @@ def test_a_killed_run_is_continued_and_gives_the_same_bytes(atlas, tmp_path, mon
             raise Killed
         return plain(*args)
 
-    monkeypatch.setattr(trial_module, "score_under", breaking)
+    monkeypatch.setattr(trial_module, "score_sets", breaking)
     with pytest.raises(Killed):
         run(atlas, reporter=tiny.Listener())
     assert not (atlas / "evidence.parquet").exists()

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
     from headatlas.evidence.trial import Trial
     from headatlas.run.cells import Cell, Result
+    from headatlas.run.openings import Opening
+    from headatlas.suites.example import Example
 
 Planned = tuple[str, str, int | None, Heads]  # low-level function, control, draw, the heads that are removed
 
-WALK = CellKind("hierarchy", 4)
+WALK = CellKind("hierarchy", 5)
 STEP_TOKENS = 16  # of the model's answer to a step
 
 
@@ -138,26 +140,20 @@ def _cell(trial: Trial, steps: Steps, sets: Sequence[Heads], baseline: Tensor | 
 def walk(trial: Trial, steps: Steps, gates: Tensor, baseline: Tensor | None) -> Result:
     """One chain under every mask at once: `logprob`, `hit` and `margin` [mask, high-level step]; a margin is NaN where
     there is nothing to compare with."""
-    from headatlas.run.batches import make_batches
     from headatlas.run.generation import answer
-    from headatlas.run.interventions import FORWARD_TOKENS, GatesByExample, score_under
-    from headatlas.run.outcomes import outcome_of
+    from headatlas.run.openings import run_opening
 
     model, encoder = trial.context.model, trial.context.encoder
     last = max(i for i, example in enumerate(steps.examples) if example.task in trial.high_level)
+    opening = run_opening(model, _story(trial, steps.examples[: last + 1]), gates, baseline)
     answers: list[list[str]] = [[] for _ in gates]
     scored: list[Outcome] = []
     for number, example in enumerate(steps.examples[: last + 1]):
         prompts = [steps.prompt(mask_answers) for mask_answers in answers]
         if example.task in trial.high_level:
-            asked = [trial.options(example.model_copy(update={"prompt": prompt})) for prompt in prompts]
-            foiled = () if trial.foil(example) is None else range(len(asked))
-            intervention = GatesByExample(gates, baseline)
-            batches = make_batches(asked, FORWARD_TOKENS, closed=True)
-            results = [(batch, score_under(model, batch, intervention)) for batch in batches]
-            scored.append(outcome_of(results, foiled))
+            scored.append(_scored(trial, example, prompts, gates, baseline, opening))
         if number < last:
-            written = answer(model, encoder, prompts, STEP_TOKENS, gates, baseline)
+            written = answer(model, encoder, prompts, STEP_TOKENS, gates, baseline, opening)
             for mask_answers, text in zip(answers, written, strict=True):
                 mask_answers.append(text)
     margins = [one.logprob[0] * np.nan if one.margin is None else one.margin[0] for one in scored]
@@ -166,3 +162,46 @@ def walk(trial: Trial, steps: Steps, gates: Tensor, baseline: Tensor | None) -> 
         "hit": np.stack([one.hit[0] for one in scored], 1),
         "margin": np.stack(margins, 1),
     }
+
+
+def _story(trial: Trial, examples: Sequence[Example]) -> Sequence[int]:
+    """The tokens that begin the prompt of every step."""
+    from headatlas.run.openings import tokens_alike
+
+    return tokens_alike([trial.context.encoder.prompt_ids(example.prompt) for example in examples])
+
+
+def _scored(
+    trial: Trial,
+    example: Example,
+    prompts: Sequence[str],
+    gates: Tensor,
+    baseline: Tensor | None,
+    opening: Opening,
+) -> Outcome:
+    """The outcome of a step, whose prompt differs from mask to mask: [1, mask]."""
+    import torch
+
+    from headatlas.run.batches import make_batches
+    from headatlas.run.interventions import FORWARD_TOKENS, GatesByExample, score_under
+    from headatlas.run.outcomes import outcome_of
+    from headatlas.run.work import OVERHEAD
+
+    model = trial.context.model
+    asked = [trial.options(example.model_copy(update={"prompt": prompt})) for prompt in prompts]
+    starts = [options[0].start - 1 for options in asked]  # options of one prompt share all that comes before
+    begun = opening.shared(options[0].tokens[:start] for options, start in zip(asked, starts, strict=True))
+    results = []
+    for batch in make_batches(asked, FORWARD_TOKENS, starts if begun else None, OVERHEAD, closed=True):
+        past = None
+        if begun:
+            prefix = min(starts[mask] for mask in batch.members)
+            first = torch.tensor([asked[mask][0].tokens[begun:prefix] for mask in batch.members])
+            with torch.inference_mode(), model.gate(gates[list(batch.members)], baseline):
+                prompted = model.record_prefix(first, opening.of(batch.members, begun))
+            past = prompted.with_past(
+                [(keys[batch.row_owners], values[batch.row_owners]) for keys, values in prompted.past]
+            )
+            batch = batch.after(prefix)
+        results.append((batch, score_under(model, batch, GatesByExample(gates, baseline, past))))
+    return outcome_of(results, () if trial.foil(example) is None else range(len(asked)))

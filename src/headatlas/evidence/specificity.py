@@ -71,14 +71,14 @@ class Specificity(EvidenceTest):
 
     def _perplexity(self, trial: Trial, neutral: str, sets: dict[str, Heads]) -> Iterator[Evidence]:
         """Perplexity of plain text, all its tokens, intact and without the heads of each task."""
-        from headatlas.run.batches import make_batches
         from headatlas.run.encoding import Option
 
         context = trial.context
         encoded = [context.encoder.encode(example)[0] for example in context.examples(neutral, SPLIT)]
-        batches = make_batches([[Option(option.tokens, 1)] for option in encoded])
         heads = [INTACT, *sets.values()]
-        results = context.runner.run("Neutral text", [trial.removal_cell(neutral, heads, batch) for batch in batches])
+        texts = [[Option(option.tokens, 1)] for option in encoded]
+        batches, cells = zip(*trial.removal_cells(neutral, heads, texts, closed=False), strict=True)
+        results = context.runner.run("Neutral text", cells)
         logprobs = np.empty((len(heads), len(encoded)))
         for batch, result in zip(batches, results, strict=True):
             logprobs[:, list(batch.members)] = result["logprobs"]

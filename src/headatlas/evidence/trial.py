@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from headatlas.errors import HeadAtlasError
 from headatlas.evidence.base import SPLIT, TestSettings
 from headatlas.evidence.choice import Heads, Ranking, different_draws
 from headatlas.run.baselines import Baselines
-from headatlas.run.batches import Batch, make_batches
+from headatlas.run.batches import BATCH_TOKENS, Batch, make_batches
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.competence import intact_cell
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Option
-from headatlas.run.interventions import Gates, Pushes, gates_scaling, gates_without, score_under
+from headatlas.run.interventions import gates_scaling, gates_without
 from headatlas.run.outcomes import Outcome, outcome_of
+from headatlas.run.packing import pack
+from headatlas.run.sets import score_pushes, score_sets, starts_of, work_of_pushes, work_of_sets
+from headatlas.run.work import OVERHEAD
 from headatlas.stats import Array
 from headatlas.suites.example import Example
 
-REMOVAL, SCALING, PUSHING = CellKind("removal"), CellKind("scaling"), CellKind("pushing")
+REMOVAL, SCALING, PUSHING = CellKind("removal", 2), CellKind("scaling", 2), CellKind("pushing", 2)
+PUSHED_TOKENS = 128  # padded tokens of a batch after its prompts
 
 
 class Trial:
@@ -78,9 +83,20 @@ class Trial:
         if split != SPLIT or task not in self.twinned:
             return self.context.batches(task, split, with_distractors=self.settings.distractors, closed=True)
         if task not in self._foiled:
-            options = [self.options(example) for example in self.context.examples(task, split)]
-            self._foiled[task] = make_batches(options, closed=True)
+            self._foiled[task] = make_batches(self._scored(task, split), closed=True)
         return self._foiled[task]
+
+    def _scored(self, task: str, split: str) -> list[list[Option]]:
+        """The options of every example of a split; held-out ones with foils."""
+        if split == SPLIT and task in self.twinned:
+            return [self.options(example) for example in self.context.examples(task, split)]
+        scored = slice(None) if self.settings.distractors else slice(1)
+        return [self.context.encoder.encode(example)[scored] for example in self.context.examples(task, split)]
+
+    @property
+    def _shares(self) -> bool:
+        """Whether rows that begin alike do the same there without a set of heads."""
+        return self.context.model.sharing.prefix and self.settings.baseline != "resample"
 
     def foil(self, example: Example) -> str | None:
         """The answer of the twin where the task's map compared with it; distractors are the foil otherwise."""
@@ -117,82 +133,102 @@ class Trial:
     def remove(self, title: str, wanted: Mapping[str, Sequence[Heads]]) -> dict[str, Outcome]:
         """Per measured task: the outcome without each set of heads; the empty set is the intact model."""
         distinct = {task: list(dict.fromkeys(sets)) for task, sets in wanted.items()}
-        outcomes = self._outcomes(
-            title, SPLIT, {task: partial(self.removal_cell, task, sets) for task, sets in distinct.items()}
-        )
+        cells = {task: self.removal_cells(task, sets, self._scored(task, SPLIT)) for task, sets in distinct.items()}
+        outcomes = self._outcomes(title, SPLIT, cells)
         return {task: outcomes[task][[distinct[task].index(heads) for heads in sets]] for task, sets in wanted.items()}
 
     def scale(self, title: str, wanted: Mapping[str, Sequence[tuple[Heads, float]]]) -> dict[str, Outcome]:
         """Per measured task: the outcome of the intact model, then with each set of heads times its factor."""
-        shape = self.context.model.shape
+        model = self.context.model
 
-        def cell(scaled: Sequence[tuple[Heads, float]], batch: Batch) -> Cell:
-            gates = gates_scaling(shape, [(frozenset(), 1.0), *scaled])
+        def cell(gates: Tensor, batch: Batch) -> Cell:
+            tokens, forwards = work_of_sets(batch, starts_of(model, gates), model.sharing.prefix)
             return self.context.cell(
                 SCALING,
-                lambda: score_under(self.context.model, batch, Gates(gates)),
-                batch.ids.numel() * len(gates),
+                lambda: score_sets(model, batch, gates),
+                tokens,
+                forwards=forwards,
                 batch=batch.key,
                 gates=gates.tolist(),
             )
 
-        return self._outcomes(title, SPLIT, {task: partial(cell, scaled) for task, scaled in wanted.items()})
+        cells = {}
+        for task, scaled in wanted.items():
+            gates = gates_scaling(model.shape, [(frozenset(), 1.0), *scaled])
+            batches = pack(self._scored(task, SPLIT), starts_of(model, gates), model.sharing.prefix)
+            cells[task] = [(batch, cell(gates, batch)) for batch in batches]
+        return self._outcomes(title, SPLIT, cells)
 
     def push(
         self, title: str, wanted: Mapping[str, Sequence[NDArray[np.float32]]], split: str = SPLIT
     ) -> dict[str, Outcome]:
         """Per measured task: the outcome of the intact model, then with each [layer, head, head_dim] added to z where
         answers are predicted."""
+        model = self.context.model
 
-        def cell(pushes: Sequence[NDArray[np.float32]], batch: Batch) -> Cell:
-            stack = torch.from_numpy(np.stack([np.zeros_like(pushes[0]), *pushes]))
-            digest = hashlib.sha256(stack.numpy().tobytes()).hexdigest()[:16]
+        def cell(stack: Tensor, batch: Batch) -> Cell:
+            tokens, forwards = work_of_pushes(model, batch, len(stack))
             return self.context.cell(
                 PUSHING,
-                lambda: score_under(self.context.model, batch, Pushes(stack)),
-                batch.ids.numel() * len(stack),
+                lambda: score_pushes(model, batch, stack),
+                tokens,
+                forwards=forwards,
                 batch=batch.key,
-                pushes=digest,
+                pushes=hashlib.sha256(stack.numpy().tobytes()).hexdigest()[:16],
             )
 
-        return self._outcomes(title, split, {task: partial(cell, pushes) for task, pushes in wanted.items()})
+        cells = {}
+        for task, pushes in wanted.items():
+            stack = torch.from_numpy(np.stack([np.zeros_like(pushes[0]), *pushes]))
+            cells[task] = [(batch, cell(stack, batch)) for batch in self._pushed_batches(task, split, len(stack))]
+        return self._outcomes(title, split, cells)
+
+    def _pushed_batches(self, task: str, split: str, pushes: int) -> list[Batch]:
+        """Examples whose answers begin at about the same position together: only what follows is run for each push."""
+        options = self._scored(task, split)
+        if not self.context.model.sharing.prefix:
+            return make_batches(options, BATCH_TOKENS, closed=True)
+        prompts = [min(option.start for option in some) - 1 for some in options]
+        return make_batches(options, PUSHED_TOKENS, prompts, OVERHEAD // pushes, closed=True)
 
     def intact(self, title: str, split: str, tasks: Sequence[str] | None = None) -> dict[str, Outcome]:
         """Per task, those of the map unless given: the outcome of the intact model on a split [example]."""
-        tasks = self.tasks if tasks is None else tasks
-        pairs = [(task, batch) for task in tasks for batch in self.batches(task, split)]
-        results = self.context.runner.run(title, [intact_cell(self.context, batch) for _, batch in pairs])
-        scored = list(zip(pairs, results, strict=True))
-        return {
-            task: self.outcome(task, split, [(batch, result) for (owner, batch), result in scored if owner == task])
-            for task in tasks
+        cells = {
+            task: [(batch, intact_cell(self.context, batch)) for batch in self.batches(task, split)]
+            for task in (self.tasks if tasks is None else tasks)
         }
+        return self._outcomes(title, split, cells)
 
-    def removal_cell(self, task: str, sets: Sequence[Heads], batch: Batch) -> Cell:
-        """Scores of a batch of a task without each set of heads."""
-        model = self.context.model
+    def removal_cells(
+        self, task: str, sets: Sequence[Heads], options: Sequence[Sequence[Option]], closed: bool = True
+    ) -> list[tuple[Batch, Cell]]:
+        """Scores of options of a task without each set of heads, batch by batch."""
+        model, gates = self.context.model, gates_without(self.context.model.shape, list(sets))
+        heads, starts = [sorted(some) for some in sets], starts_of(model, gates)
 
-        def compute() -> Mapping[str, Array]:
-            gates = gates_without(model.shape, list(sets))
-            return score_under(model, batch, Gates(gates, self.baselines.for_batch(task, batch)))
+        def cell(batch: Batch) -> Cell:
+            tokens, forwards = work_of_sets(batch, starts, self._shares)
+            return self.context.cell(
+                REMOVAL,
+                lambda: score_sets(model, batch, gates, self.baselines.for_batch(task, batch)),
+                tokens,
+                forwards=forwards,
+                batch=batch.key,
+                baseline=self.baselines.inputs(task),
+                heads=heads,
+            )
 
-        return self.context.cell(
-            REMOVAL,
-            compute,
-            batch.ids.numel() * len(sets),
-            batch=batch.key,
-            baseline=self.baselines.inputs(task),
-            heads=[sorted(heads) for heads in sets],
-        )
+        return [(batch, cell(batch)) for batch in pack(options, starts, self._shares, closed)]
 
-    def _outcomes(self, title: str, split: str, make_cell: Mapping[str, Callable[[Batch], Cell]]) -> dict[str, Outcome]:
+    def _outcomes(
+        self, title: str, split: str, cells: Mapping[str, Sequence[tuple[Batch, Cell]]]
+    ) -> dict[str, Outcome]:
         """Per measured task, the outcome of the cells of its batches."""
-        pairs = [(task, batch) for task in make_cell for batch in self.batches(task, split)]
-        results = self.context.runner.run(title, [make_cell[task](batch) for task, batch in pairs])
-        scored = list(zip(pairs, results, strict=True))
+        every = [cell for of_task in cells.values() for _, cell in of_task]
+        results = iter(self.context.runner.run(title, every))
         return {
-            task: self.outcome(task, split, [(batch, result) for (owner, batch), result in scored if owner == task])
-            for task in make_cell
+            task: self.outcome(task, split, [(batch, next(results)) for batch, _ in of_task])
+            for task, of_task in cells.items()
         }
 
     def map_of(self, task: str, measure: str) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from headatlas.atlas.records import Head
 from headatlas.run.cells import CellKind
+from headatlas.run.work import OVERHEAD
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from headatlas.run.quantity import TaskQuantity
 
 ATTRIBUTED_TOKENS = 512  # padded tokens of a batch after its prefix
-OVERHEAD = 60  # tokens that take about as long as what every forward costs besides its tokens
 MEASURED_TOKENS = 192  # the same for exact effects of many heads, several of which share a forward
 ATTRIBUTION, EXACT = CellKind("attribution", 3), CellKind("exact effects", 3)
 

@@ -46,6 +46,12 @@ class LayerInputs:
         self.hidden: list[Tensor] = []
         self.tuples: list[int] = []  # length of the tuple a layer returns, 0 for a bare tensor
 
+    def with_past(self, past: Sequence[tuple[Tensor, Tensor]]) -> LayerInputs:
+        """The same inputs after other keys and values of the prefix."""
+        other = LayerInputs(self.prefix, past)
+        other.hidden, other.tuples = self.hidden, self.tuples
+        return other
+
 
 class HeadModel:
     """A causal language model of the transformers library, its tokenizer, and the seam to its heads.
@@ -321,14 +327,15 @@ class HeadModel:
                 for handle in handles:
                     handle.remove()
 
-    def record_prefix(self, ids: Tensor) -> LayerInputs:
-        """What `continue_after` needs of texts that begin with ids [batch, pos]."""
+    def record_prefix(self, ids: Tensor, after: LayerInputs | None = None) -> LayerInputs:
+        """What `continue_after` needs of texts that begin with ids [batch, pos], or go on with them after a prefix."""
+        after = after or LayerInputs()
         if not ids.shape[1]:
-            return LayerInputs()
-        nowhere = torch.zeros(1, dtype=torch.long)
-        with torch.no_grad(), self._continuing(DynamicCache()) as past, self.only_logits(nowhere, nowhere):
+            return after
+        nowhere, cache = torch.zeros(1, dtype=torch.long), DynamicCache(after.past) if after.past else DynamicCache()
+        with torch.no_grad(), self._continuing(cache) as past, self.only_logits(nowhere, nowhere):
             self.logits(ids)
-        return LayerInputs(ids.shape[1], [(layer.keys, layer.values) for layer in past.layers])
+        return LayerInputs(after.prefix + ids.shape[1], [(layer.keys, layer.values) for layer in past.layers])
 
     @contextmanager
     def continue_after(self, inputs: LayerInputs) -> Iterator[None]:

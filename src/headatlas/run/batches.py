@@ -119,20 +119,31 @@ class Batch:
 
         In a closed batch greedy decoding does not give an answer where it goes on with its last word or number.
         """
-        rows, positions = self.rows, self.positions
-        if self.ends is not None:
-            rows, positions = torch.cat([rows, self.ends[:, 0]]), torch.cat([positions, self.ends[:, 1]])
-        with model.only_logits(rows, positions):
-            logits, following = model.logits(self.ids).float().split([len(self.rows), len(rows) - len(self.rows)])
-        targets = self.targets.to(logits.device)
+        places, reads = self._places
+        with model.only_logits(*places.T):
+            logits = model.logits(self.ids).float()
+        reads, targets = reads.to(logits.device), self.targets.to(logits.device)
+        best, of_targets = logits.argmax(-1)[reads], reads[: len(targets)]
         # Summed in float64 in main memory: the order then does not matter, and some devices have no float64.
-        tokens = logits.log_softmax(-1).gather(-1, targets[:, None]).squeeze(-1).cpu().double()
-        missed = (logits.argmax(-1) != targets).cpu().double()
+        tokens = logits.log_softmax(-1)[of_targets, targets].cpu().double()
+        missed = (best[: len(targets)] != targets).cpu().double()
         blank = torch.zeros(len(self.owners), dtype=torch.float64)
         greedy = blank.index_add(0, self.slots, missed) == 0
         if self.ends is not None and model.tokenizer is not None:
-            greedy &= ~self._unfinished(model, following.detach().argmax(-1).cpu())
+            greedy &= ~self._unfinished(model, best[len(targets) :].cpu())
         return blank.index_add(0, self.slots, tokens), greedy
+
+    @property
+    def _places(self) -> tuple[Tensor, Tensor]:
+        """(row, position) of the logits that are needed [place, 2], and which of them each target reads, then each end.
+
+        All options of an example begin at one position. In closed batches, which have all options, it is read once.
+        """
+        places = torch.stack([self.rows, self.positions], 1)
+        if self.ends is None:
+            return places, torch.arange(len(places))
+        places, reads = torch.cat([places, self.ends]).unique(dim=0, return_inverse=True)
+        return places, reads
 
     def _unfinished(self, model: HeadModel, following: Tensor) -> Tensor:
         """[slot]: the answers after which the most likely token `following` [member] goes on with the last word."""
@@ -159,7 +170,7 @@ def make_batches(
     unless that pads by more tokens than the `overhead` of another forward is worth. `closed` batches also read what
     the model writes after each answer, the first of the options.
     """
-    rows = [_rows(options, closed) for options in encoded]
+    rows = [fed_rows(options, closed) for options in encoded]
     widths = [max(map(len, example_rows)) for example_rows in rows]
     starts = [0] * len(encoded) if prefixes is None else prefixes
     order = sorted(range(len(encoded)), key=lambda i: (starts[i], widths[i], i))
@@ -170,13 +181,13 @@ def make_batches(
         padded = sum(len(rows[j]) for j in together) * width
         needed = sum(len(rows[j]) * (widths[j] - starts[j]) for j in together)
         if chunk and (padded > tokens or (prefixes is not None and padded - needed > overhead)):
-            batches.append(_batch(chunk, encoded, rows, closed))
+            batches.append(batch_of(chunk, encoded, rows, closed))
             chunk = []
         chunk.append(i)
-    return [*batches, _batch(chunk, encoded, rows, closed)] if chunk else batches
+    return [*batches, batch_of(chunk, encoded, rows, closed)] if chunk else batches
 
 
-def _rows(options: Sequence[Option], closed: bool) -> list[tuple[int, ...]]:
+def fed_rows(options: Sequence[Option], closed: bool) -> list[tuple[int, ...]]:
     """What must be fed to score all options: their texts less the last token, without those that begin another; where
     closed, the whole text of the answer."""
     texts = {option.tokens[:-1] for option in options} | ({options[0].tokens} if closed else set())
@@ -188,7 +199,7 @@ def _rows(options: Sequence[Option], closed: bool) -> list[tuple[int, ...]]:
     return rows
 
 
-def _batch(
+def batch_of(
     chunk: Sequence[int], encoded: Sequence[Sequence[Option]], rows: Sequence[list[tuple[int, ...]]], closed: bool
 ) -> Batch:
     fed = [row for i in chunk for row in rows[i]]

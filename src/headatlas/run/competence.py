@@ -18,7 +18,7 @@ from headatlas.stats import Array, proportion_interval
 from headatlas.suites.example import Example
 from headatlas.suites.suite import SPLITS
 
-INTACT = CellKind("intact scores")
+INTACT = CellKind("intact scores", 2)
 TITLE = "Competence"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,12 @@ import torch
 from torch import Tensor
 
 from headatlas.errors import HeadAtlasError
-from headatlas.model.heads import HeadModel
+from headatlas.model.heads import HeadModel, LayerInputs
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
 from headatlas.run.interventions import FORWARD_TOKENS
+from headatlas.run.openings import Opening
 from headatlas.suites.example import Example
 from headatlas.suites.suite import SPLITS
 
@@ -36,12 +38,14 @@ def answer(
     longest: int = LONGEST,
     gates: Tensor | None = None,
     baseline: Tensor | None = None,
+    opening: Opening | None = None,
 ) -> list[str]:
     """The greedy answer to every prompt, up to the end of its line or sentence; a leading space is kept.
 
     `gates` [prompt, layer, head] masks heads while the prompt is read and while the answer is written; `baseline`
-    [layer, head, head_dim] replaces what is masked.
+    [layer, head, head_dim] replaces what is masked. An `opening` of the prompts under these gates is not run again.
     """
+    opening = opening or Opening()
     fed = [encoder.prompt_ids(prompt) for prompt in prompts]
     for prompt, ids in zip(prompts, fed, strict=True):
         if len(ids) + longest > model.context:
@@ -50,10 +54,11 @@ def answer(
                 f"{model.context}. Shorten it: {prompt[:60]!r}"
             )
     answers = [""] * len(prompts)
-    for chunk in chunks_by_length([len(ids) for ids in fed]):
+    prefix = opening.shared(fed)
+    for chunk in chunks_by_length([len(ids) - prefix for ids in fed]):
         masked = nullcontext() if gates is None else model.gate(gates[chunk], baseline)
         with torch.inference_mode(), masked:
-            written = generate(model, [fed[i] for i in chunk], longest)
+            written = generate(model, [fed[i] for i in chunk], longest, opening.of(chunk, prefix))
         for i, ids in zip(chunk, written, strict=True):
             answers[i] = cut(encoder.tokenizer.decode(ids, skip_special_tokens=True))
     return answers
@@ -77,12 +82,15 @@ def chunks_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield chunk
 
 
-def generate(model: HeadModel, prompts: Sequence[Sequence[int]], longest: int) -> list[list[int]]:
+def generate(
+    model: HeadModel, prompts: Sequence[Sequence[int]], longest: int, past: LayerInputs | None = None
+) -> list[list[int]]:
     """New token ids for prompts of token ids, at most `longest` for each, without a cut at the end of the answer.
 
-    Rows are padded on the left and the padding is masked, so that all prompts end together.
+    Rows are padded on the left and the padding is masked, so that all prompts end together. Keys and values of a prefix
+    of all prompts may be given as `past`.
     """
-    from transformers import GenerationConfig
+    from transformers import DynamicCache, GenerationConfig
 
     width = max(map(len, prompts))
     ids = torch.zeros(len(prompts), width, dtype=torch.long)
@@ -90,6 +98,13 @@ def generate(model: HeadModel, prompts: Sequence[Sequence[int]], longest: int) -
     for row, prompt in enumerate(prompts):
         ids[row, width - len(prompt) :] = torch.tensor(prompt)
         mask[row, width - len(prompt) :] = 1
+    padding = [width - len(prompt) for prompt in prompts]
+    cached = {}
+    # The positions of padded rows must come from the mask: some modules count them from the beginning of the cache.
+    exact = not any(padding) or "position_ids" in signature(model.module.forward).parameters
+    if past is not None and past.prefix > max(padding) and exact:
+        shifted = [(_padded(keys, padding), _padded(values, padding)) for keys, values in past.past]
+        cached["past_key_values"] = DynamicCache(shifted)
     ends = list(line_ends(model.tokenizer))
     greedy = GenerationConfig(
         max_new_tokens=longest,
@@ -102,11 +117,23 @@ def generate(model: HeadModel, prompts: Sequence[Sequence[int]], longest: int) -
     usual, model.module.generation_config = model.module.generation_config, GenerationConfig()
     try:
         generated = model.module.generate(
-            ids.to(model.device), attention_mask=mask.to(model.device), generation_config=greedy
+            ids.to(model.device),
+            attention_mask=mask.to(model.device),
+            generation_config=greedy,
+            **cached,
         )
     finally:
         model.module.generation_config = usual
     return [row[width:] for row in generated.tolist()]
+
+
+def _padded(past: Tensor, padding: Sequence[int]) -> Tensor:
+    """Keys or values [row, head, pos, head_dim] with padding on the left of every row; what no longer fits is cut off
+    on the right, to be run again."""
+    shifted = torch.zeros_like(past)
+    for row, shift in enumerate(padding):
+        shifted[row, :, shift:] = past[row, :, : past.shape[2] - shift]
+    return shifted
 
 
 @lru_cache(maxsize=8)

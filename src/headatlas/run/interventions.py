@@ -71,12 +71,11 @@ class Gates:
     @contextmanager
     def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
         copies = len(self)
-        past = self._changed_beginning(model)
-        skipped = nullcontext() if self.start is None else model.start_at(*self.start, copies, past)
         by_row = self.gates.dim() == 4
         rows = self.gates.flatten(0, 1) if by_row else self.gates.repeat_interleave(batch.size, 0)
         where = None if self.where is None else self.where.repeat(copies, 1)
-        with skipped, model.gate(rows, self._repeated_baseline(copies), where):
+        begun = _starting(model, self.start, copies, self._changed_beginning(model))
+        with begun, model.gate(rows, self._repeated_baseline(copies), where):
             yield
 
     def _changed_beginning(self, model: HeadModel) -> LayerInputs | None:
@@ -99,10 +98,14 @@ class Gates:
 
 @dataclass(frozen=True)
 class GatesByExample:
-    """A single intervention in which every example of the batch has gates of its own [example, layer, head]."""
+    """A single intervention in which every example of the batch has gates of its own [example, layer, head].
+
+    With `past` the batch goes on after a prefix, whose rows are those of the batch.
+    """
 
     gates: Tensor
     baseline: Baseline | None = None
+    past: LayerInputs | None = None
 
     def __len__(self) -> int:
         return 1
@@ -113,21 +116,23 @@ class GatesByExample:
     @contextmanager
     def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
         example_of_row = torch.tensor(batch.members)[batch.row_owners]
-        with model.gate(self.gates[example_of_row], self.baseline):
+        with model.continue_after(self.past or LayerInputs()), model.gate(self.gates[example_of_row], self.baseline):
             yield
 
 
 @dataclass(frozen=True)
 class Pushes:
-    """Adds [intervention, layer, head, head_dim] to z wherever a token of an answer is predicted."""
+    """Adds [intervention, layer, head, head_dim] to z wherever a token of an answer is predicted. `start` is that of
+    `Gates`."""
 
     pushes: Tensor
+    start: tuple[int, LayerInputs] | None = None
 
     def __len__(self) -> int:
         return len(self.pushes)
 
     def __getitem__(self, which: slice) -> Pushes:
-        return Pushes(self.pushes[which])
+        return replace(self, pushes=self.pushes[which])
 
     @contextmanager
     def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
@@ -137,8 +142,14 @@ class Pushes:
         touched = self.pushes.flatten(2).abs().sum((0, 2)).nonzero().flatten().tolist()
         # [push, row, pos, head, head_dim], the rows of a push together
         added = {layer: (self.pushes[:, None, None, layer] * answering).flatten(0, 1) for layer in touched}
-        with model.add(added):
+        with _starting(model, self.start, len(self)), model.add(added):
             yield
+
+
+def _starting(
+    model: HeadModel, start: tuple[int, LayerInputs] | None, copies: int, past: LayerInputs | None = None
+) -> AbstractContextManager[None]:
+    return nullcontext() if start is None else model.start_at(*start, copies, past)
 
 
 def score_together(model: HeadModel, batch: Batch, intervention: Intervention) -> tuple[Tensor, Tensor]:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from headatlas.progress import Reporter
 from headatlas.run.cells import Cell, Result, Runner
 
+OVERHEAD = 60  # tokens that take about as long as what every forward costs besides its tokens
+
 
 @dataclass(frozen=True)
 class Step:

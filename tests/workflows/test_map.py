@@ -38,6 +38,7 @@ def test_the_run_says_how_it_was_made(tiny_atlas):
     assert (run["model"]["layers"], run["model"]["heads"], run["model"]["kv_heads"]) == (3, 4, 2)
     assert run["suite"]["fingerprint"] == tiny.suite().fingerprint
     settings = {"metric": None, "baseline": None, "exact": 4, "thorough": 0.03, "enough": False, "seed": 0}
+    settings |= {"top": None, "confidence": 0.95, "budget": 0.2}
     assert run["settings"]["methods"]["ablate"] == settings
     assert set(run["versions"]) >= {"torch", "transformers", "headatlas", "python"}
     assert run["finished"]
@@ -88,7 +89,7 @@ def test_figures_and_reports_can_be_left_out(tmp_path):
 
 def test_values_are_those_of_the_methods(tiny_atlas, tmp_path):
     job = run_context(tmp_path)  # the preset's limit is above the size of this suite, so the splits are the same
-    for head_map in (*Attribute().measure(job).maps, *Ablate(exact=6, enough=False).measure(job).maps):
+    for head_map in (*Attribute().measure(job).maps, *Ablate(**Ablate.presets["quick"]).measure(job).maps):
         grid = tiny_atlas.grid(head_map.task, head_map.method, head_map.measure)
         np.testing.assert_allclose(grid.ravel(), head_map.summary.mean, atol=1e-5)
 

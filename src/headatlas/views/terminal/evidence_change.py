@@ -13,7 +13,8 @@ from headatlas.wording import interval, signed
 
 
 def change_table(outcome: Outcome) -> Table | None:
-    """The tasks that the first control was applied to; what others do is in figure, report and page."""
+    """The tasks that the first control was applied to; what others do, and other metrics where there are comparisons, is
+    in figure, report and page: a terminal may have no more than 80 columns."""
     if not outcome.chosen or not outcome.metrics:
         return None
     control = outcome.chosen[0]
@@ -21,12 +22,13 @@ def change_table(outcome: Outcome) -> Table | None:
     neutral = only(rows, eval_task=NEUTRAL)
     rows = rows[rows["task"] == rows["eval_task"]]
     first, *others = outcome.metrics
+    others_of = list(dict.fromkeys(only(outcome.differences, control=control)["compared_with"]))
+    others = [] if others_of else others
     columns = ["task", f"{control}\nfactor", f"gain in\n{metric(first).short}", "95 % interval"]
     columns += [f"gain in\n{metric(name).short}" for name in others]
     shared = [name for name in ("logprob", first) if name in set(neutral["metric"])][:1]
     columns += [f"{NEUTRAL.lower()}\n{metric(name).short}" for name in shared]
-    others_of = list(dict.fromkeys(only(outcome.differences, control=control)["compared_with"]))
-    columns += [f"less\n{name}" for name in others_of]
+    columns += ["\n".join(["less", *name.split()]) for name in others_of]
     table = plain_table(columns)
     for (task, factor), task_rows in rows.groupby(["task", "factor"], sort=False, dropna=False):
         headline = only(task_rows, metric=first)

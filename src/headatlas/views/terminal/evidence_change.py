@@ -13,8 +13,8 @@ from headatlas.wording import interval, signed
 
 
 def change_table(outcome: Outcome) -> Table | None:
-    """The tasks that the first control was applied to; what others do, and other metrics where there are comparisons, is
-    in figure, report and page: a terminal may have no more than 80 columns."""
+    """The tasks that the first control was applied to. What others do is in figure, report and page, and so are other
+    metrics where there are comparisons: a terminal may have no more than 80 columns."""
     if not outcome.chosen or not outcome.metrics:
         return None
     control = outcome.chosen[0]

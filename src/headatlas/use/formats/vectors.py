@@ -25,7 +25,7 @@ FILE, LOADER = "steering.safetensors", "steer.py"
 
 LOADER_CODE = '''"""with steer(model, "TASK", 5.0): model.generate(...)   for a model of plain transformers."""
 import json
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import torch
 from safetensors import safe_open
@@ -33,21 +33,13 @@ from safetensors import safe_open
 
 @contextmanager
 def steer(model, task, strength, file="steering.safetensors"):
-    with safe_open(file, "pt") as stored:
-        names, push = json.loads(stored.metadata()["modules"]), strength * stored.get_tensor(task).flatten(1)
-
-    def add(z, v):  # at the last position: where the next token is predicted
-        return torch.cat([z[:, :-1], z[:, -1:] + v.to(z)], 1)
-
-    hooks = [
-        model.get_submodule(name).register_forward_pre_hook(lambda _, args, v=v: (add(args[0], v), *args[1:]))
-        for name, v in zip(names, push) if v.any()
-    ]
-    try:
+    with safe_open(file, "pt") as stored, ExitStack() as hooks:
+        for name, v in zip(json.loads(stored.metadata()["modules"]), strength * stored.get_tensor(task).flatten(1)):
+            def push(_, args, v=v):  # at the last position: where the next token is predicted
+                return torch.cat([args[0][:, :-1], args[0][:, -1:] + v.to(args[0])], 1), *args[1:]
+            if v.any():
+                hooks.callback(model.get_submodule(name).register_forward_pre_hook(push).remove)
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 '''
 
 

@@ -54,7 +54,7 @@ def draw_importance(atlas: Atlas, method: str | None = None) -> Figure:
             hatch(panel, why)
     bar = figure.colorbar(images[-1], ax=panels, fraction=0.03 if columns > 1 else 0.06, aspect=30, pad=0.025)
     ticks = scale_ticks(scale.top)
-    digits = 1 if measure.zero_to_one else 4
+    digits = next(digits for digits in range(1, 6) if digits == 5 or np.allclose(np.round(ticks, digits), ticks))
     labels = [decimal(tick, digits) for tick in ticks]
     bar.set_ticks(ticks, labels=[*labels[:-1], labels[-1] + "+" * scale.clipped])
     bar.set_label(f"{scale.label[:1].upper()}{scale.label[1:]} by {method}")

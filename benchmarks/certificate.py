@@ -24,7 +24,7 @@ from headatlas.methods.rounds import (
     Part,
     measure_all,
     measure_in_rounds,
-    more_turns,
+    most_turns,
     nothing_measured,
     run_rounds,
 )
@@ -43,13 +43,15 @@ from headatlas.workflows.presets import split_limits
 FOLDER = Path("build/certificate")
 TASKS = ("Knowledge Recall", "Retrieval", "Syntactic Understanding")
 REPEATS, STRONGEST = 200, 30
+TIMES = 3  # of larger suites, as many groups as the map has times this
 MANY = 300  # examples of the map that is timed
 
 
 def run(model: HeadModel) -> None:
     settings = Ablate.presets["quick"]
     for task, attributed, exact, groups in known_effects(model):
-        _cover(task, attributed, exact, groups, settings["exact"], settings["thorough"])
+        for times in (1, TIMES):
+            _cover(task, attributed, exact, groups, settings["exact"], settings["thorough"], times)
     context = _context(model)
     _time(context, plan_quantity(context, TASKS[-1]), "at least 4")
 
@@ -79,14 +81,16 @@ def speed(model: HeadModel) -> None:
     _time(context, quantity.only(range(MANY)), "at least 15")
 
 
-def _cover(task: str, attributed: Array, exact: Array, groups: list[str], turns: int, thorough: float) -> None:
+def _cover(
+    task: str, attributed: Array, exact: Array, groups: list[str], turns: int, thorough: float, times: int = 1
+) -> None:
     truth = exact.mean(0)
     strongest = np.argsort(-np.abs(truth))[:STRONGEST]
     rng = np.random.default_rng(0)
     members = {name: np.flatnonzero(np.asarray(groups) == name) for name in sorted(set(groups))}
     covered, covered_by_all, widths, measured = [], [], [], []
     for _ in range(REPEATS):
-        drawn = rng.choice(sorted(members), len(members))
+        drawn = rng.choice(sorted(members), times * len(members))
         rows = np.concatenate([members[name] for name in drawn])
         names = [str(i) for i, name in enumerate(drawn) for _ in members[name]]
         certified = _certified(task, attributed[rows], exact[rows], names, turns, thorough, rng)
@@ -95,6 +99,7 @@ def _cover(task: str, attributed: Array, exact: Array, groups: list[str], turns:
         covered_by_all.append(_inside(everything, truth))
         widths.append((summary.high - summary.low) / (everything.high - everything.low))
         measured.append(np.isfinite(certified.exact).mean())
+    task = task if times == 1 else f"{task}, {times} times the examples"
     for whose, heads in (("all heads", slice(None)), (f"{STRONGEST} strongest heads", strongest)):
         report(f"{task}, {whose}: coverage", float(np.mean(np.array(covered)[:, heads])), "", "0.93 to 0.97")
         report(f"{task}, {whose}: of everything exact", float(np.mean(np.array(covered_by_all)[:, heads])), "", "")
@@ -107,7 +112,7 @@ def _certified(
     task: str, attributed: Array, exact: Array, groups: list[str], turns: int, thorough: float, rng: np.random.Generator
 ) -> Measurements:
     """The rounds of `ablate`, with known effects looked up."""
-    draw = draw_examples(attributed, more_turns(turns), rng)
+    draw = draw_examples(attributed, most_turns(turns), rng)
 
     def look_up(_: str, parts: Sequence[Part]) -> list[Array]:
         return [exact[np.ix_(part.examples, part.units)] for part in parts]

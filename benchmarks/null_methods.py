@@ -15,7 +15,7 @@ from headatlas.methods.probe.data import ProbeData
 from headatlas.methods.probe.linear import fit_linear
 from headatlas.methods.probe.report import maps
 from headatlas.methods.repair.repair import Repair
-from headatlas.methods.rounds import Part, more_turns, nothing_measured, run_rounds
+from headatlas.methods.rounds import Part, most_turns, nothing_measured, run_rounds
 from headatlas.methods.sense.masks import draw_masks
 from headatlas.methods.sense.pairs import BACKS_UP
 from headatlas.methods.sense.regression import regress, summarise_effects
@@ -56,7 +56,7 @@ def certified(effects: Array, groups: list[str], rng: np.random.Generator) -> Su
     wrong = (rng.random(effects.shape) < 0.03) * rng.normal(0, 0.8, effects.shape)
     attributed = effects * (1 + 0.1 * rng.normal(size=effects.shape) + wrong)
     turns, thorough = (Ablate.presets["quick"][name] for name in ("exact", "thorough"))
-    draw = draw_examples(attributed, more_turns(turns), rng)
+    draw = draw_examples(attributed, most_turns(turns), rng)
     state = {"task": nothing_measured(attributed, groups, draw)}
 
     def measure(whose: str, parts: Sequence[Part]) -> list[Array]:

@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 
 from headatlas.methods import rounds
+from headatlas.methods.certify import draw_examples
 from headatlas.methods.effects import kv_groups, single_heads
-from headatlas.methods.rounds import EVERY, measure_all, measure_in_rounds, more_turns
+from headatlas.methods.rounds import (
+    EVERY,
+    measure_all,
+    measure_in_rounds,
+    more_turns,
+    most_turns,
+    nothing_measured,
+    run_rounds,
+)
 from headatlas.run.quantity import plan_quantity
 from headatlas.stats import summarise
 from tests.run.contexts import run_context
@@ -91,3 +100,22 @@ def test_values_of_examples_have_the_certified_mean(quantities):
     np.testing.assert_allclose(values[:, turns].mean(0), result.attributed[:, turns].mean(0) + residuals.mean(0))
     every = result.turns == EVERY
     np.testing.assert_allclose(values[:, every], result.exact[:, every])
+
+
+@pytest.mark.parametrize(("examples", "drawn"), [(144, False), (145, True)])
+def test_of_many_examples_the_last_round_draws(examples, drawn):
+    rng = np.random.default_rng(0)
+    attributed = rng.normal(size=(examples, 20))
+    known = attributed + rng.normal(size=attributed.shape) * np.where(np.arange(20) < 2, 2, 0.01)
+    known[:, :2] += 10
+    groups = [str(i) for i in range(examples)]
+    state = {"a": nothing_measured(attributed, groups, draw_examples(attributed, most_turns(4), rng))}
+
+    def look_up(_, parts):
+        return [known[np.ix_(part.examples, part.units)] for part in parts]
+
+    result = run_rounds(state, [20], 4, 0.1, look_up)["a"]
+    assert result.turns[:2].tolist() == [most_turns(4) if drawn else EVERY] * 2
+    assert np.isfinite(result.exact[:, 0]).all() != drawn
+    summary = result.certified(range(20)).summary
+    assert (np.abs(summary.mean - known.mean(0)) < 4 * summary.stderr).all()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from headatlas.run.quantity import TaskQuantity
 
 SECOND_SHARE, SECOND_TURNS = 1 / 5, 6  # of the units, and times the turns of the first round
+THIRD_TURNS = 18  # times those of the first round; where there are at most twice as many examples, all are measured
 PREDICTED = 0.05  # of the variance: where attribution leaves no more, not every example has to be measured
 BADLY = "heads that attribution predicts badly"
 Indices = NDArray[np.int64]
@@ -143,7 +144,7 @@ def begin_rounds(
     state = {}
     for number, (task, effects) in enumerate(attributed.items()):
         by_unit = attributed_units(effects, units, quantities[task].context.model.shape)
-        draw = draw_examples(effects, more_turns(turns), np.random.default_rng([seed, number]))
+        draw = draw_examples(effects, most_turns(turns), np.random.default_rng([seed, number]))
         state[task] = nothing_measured(by_unit, quantities[task].groups, draw)
     return state
 
@@ -151,6 +152,11 @@ def begin_rounds(
 def more_turns(turns: int) -> int:
     """Turns of the second round."""
     return SECOND_TURNS * turns
+
+
+def most_turns(turns: int) -> int:
+    """Turns of the third round, where it does not take every example."""
+    return THIRD_TURNS * turns
 
 
 def nothing_measured(attributed: Array, groups: Sequence[str], draw: Draw) -> Measurements:
@@ -162,18 +168,28 @@ def run_rounds(
     state: Mapping[str, Measurements], sizes: Sequence[int], turns: int, thorough: float, measure: Measure
 ) -> dict[str, Measurements]:
     """Round 1 measures every unit on `turns` drawn examples, round 2 the fifth of each kind with the farthest intervals
-    on more. Round 3 measures on all examples what attribution predicts badly among the share `thorough` of each kind
-    with the farthest intervals. `sizes` are the numbers of units of each kind.
+    on more. Round 3 measures what attribution predicts badly among the share `thorough` of each kind with the farthest
+    intervals: on all examples, or where there are many on still more drawn ones. `sizes` are the numbers of units of
+    each kind.
     """
-    rounds = [("every head", 1.0, turns), ("a fifth of the heads", SECOND_SHARE, more_turns(turns))]
-    rounds += [(BADLY, thorough, EVERY)] if thorough else []
+    whole = {task: _all_or(most_turns(turns), len(measured.exact)) for task, measured in state.items()}
+    rounds = [
+        ("every head", 1.0, dict.fromkeys(state, turns)),
+        ("a fifth of the heads", SECOND_SHARE, dict.fromkeys(state, more_turns(turns))),
+    ]
+    rounds += [(BADLY, thorough, whole)] if thorough else []
     current = dict(state)
     for whose, share, wanted_turns in rounds:
         chosen = {task: _farthest(measured, share, sizes) for task, measured in current.items()}
-        if wanted_turns == EVERY:
+        if whose == BADLY:
             chosen = {task: _badly_predicted(current[task], units) for task, units in chosen.items()}
-        current = measure_round(current, whose, chosen, dict.fromkeys(current, wanted_turns), measure)
+        current = measure_round(current, whose, chosen, wanted_turns, measure)
     return current
+
+
+def _all_or(turns: int, examples: int) -> int:
+    """So many turns, or EVERY where they would meet a good part of the examples anyway."""
+    return EVERY if examples <= 2 * turns else turns
 
 
 def measure_round(

@@ -1,0 +1,94 @@
+"""From what is asked of a map to a context in which it can be run. Nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from headatlas.atlas.atlas import Atlas
+from headatlas.atlas.run_record import Asked, MapSettings
+from headatlas.errors import HeadAtlasError, UsageError
+from headatlas.methods.base import Method
+from headatlas.model.heads import HeadModel
+from headatlas.model.loading import load
+from headatlas.progress import Reporter
+from headatlas.run.cells import Runner
+from headatlas.run.context import RunContext
+from headatlas.run.encoding import Encoder
+from headatlas.run.selection import split_examples
+from headatlas.suites.suite import SPLITS, Suite
+from headatlas.workflows.request import check_request
+
+# What a run leaves behind that is killed before its first file, and what workers begin with.
+LEFT_BEHIND = {".lock", ".run.json.tmp", "work", "cells", "slurm"}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A map that can be run: everything has been checked, and the model is loaded. `named`: methods were asked for by
+    name."""
+
+    context: RunContext
+    suite: Suite
+    methods: tuple[Method, ...]
+    named: bool
+    settings: MapSettings
+    asked: Asked
+
+
+def prepare(parameters: Mapping[str, Any], out: Path, reporter: Reporter) -> Prepared:
+    """`parameters` are those of `headatlas.map`."""
+    given = dict(parameters)
+    model, suite, chat = given["model"], given["suite"], given["chat"]
+    load_options, tasks = given["load_options"] or {}, given["tasks"]
+    shared = ("tasks", "limit", "seeds", "metric", "baseline", "settings", "level")
+    request = check_request(suite, given["methods"], given["preset"], **{name: given[name] for name in shared})
+    how = MapSettings(
+        preset=given["preset"],
+        limits=request.limits,
+        chat=chat,
+        at_chance=given["at_chance"] or bool(tasks),
+        known_only=given["known_only"],
+        methods={method.info.name: asdict(method) for method in request.methods},  # type: ignore[call-overload]
+    )
+    splits = split_examples(request.suite, how.limits, how.split_seed)
+    check_folder(out)
+    asked = Asked(
+        model=None if isinstance(model, HeadModel) else str(model),
+        load={key: str(value).removeprefix("torch.") for key, value in load_options.items() if value},
+        suite=None if isinstance(suite, Suite) else str(suite),
+        level=given["level"],
+        tasks=list(tasks) if tasks else None,
+        command=given["command"],
+    )
+    if not isinstance(model, HeadModel):
+        model = load(model, reporter=reporter, **load_options)
+    context = RunContext(model, splits, Runner(out / "cells", reporter), Encoder(model, chat))
+    _check_examples(context, request.methods)
+    return Prepared(context, request.suite, request.methods, given["methods"] is not None, how, asked)
+
+
+def check_folder(out: Path) -> None:
+    """Refuse to write into something that is not ours."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"`out` {out} is a file; give a folder.")
+    try:
+        has_record = (out / "run.json").exists()
+        if out.is_dir() and not has_record and {path.name for path in out.iterdir()} - LEFT_BEHIND:
+            raise UsageError(f"The folder {out} is not empty and not an atlas. Give an empty or a new folder as `out`.")
+        if has_record:
+            Atlas(out)
+    except OSError as error:
+        raise HeadAtlasError(f"Cannot use the folder {out}: {error.strerror}. Choose another `out`.") from None
+
+
+def _check_examples(context: RunContext, methods: Sequence[Method]) -> None:
+    """Everything that could be wrong with the examples shows before anything is written."""
+    for task in context.tasks:
+        for split in SPLITS:
+            for example in context.examples(task, split):
+                context.encoder.encode(example)
+    for method in methods:
+        method.check_examples(context)

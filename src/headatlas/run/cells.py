@@ -68,7 +68,8 @@ class Cell:
         """Why it failed, in one sentence that names its examples."""
         reason = str(error) if isinstance(error, HeadAtlasError) else f"{type(error).__name__}: {error}"
         examples = self.examples()
-        return f"{self.kind.name}{f' of {examples}' if examples else ''}: {' '.join(reason.split())}"
+        sentence = f"{self.kind.name}{f' of {examples}' if examples else ''}: {' '.join(reason.split())}"
+        return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
 
 
 class CellsFailed(HeadAtlasError):

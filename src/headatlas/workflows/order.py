@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import Field, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from headatlas.atlas.run_record import Record
 from headatlas.errors import HeadAtlasError, UsageError
@@ -51,28 +52,32 @@ class Order(Record):
 
 def make_order(parameters: Mapping[str, Any]) -> Order | None:
     """The order for the parameters of a map; None where another process could not make the same one: a model, a suite
-    or a method is given as an object of this process."""
+    or a method is an object of this process, or an option is nothing that JSON can hold."""
     in_memory = isinstance(parameters["model"], HeadModel) or isinstance(parameters["suite"], Suite)
     if in_memory or any(isinstance(method, Method) for method in parameters["methods"] or ()):
         return None
-    options = {key: str(value).removeprefix("torch.") if key == "dtype" and value else value
-               for key, value in (parameters["load_options"] or {}).items()}  # fmt: skip
-    return Order(
-        **{
-            **parameters,
-            "model": _absolute(parameters["model"]),
-            "suite": _absolute(parameters["suite"]),
-            "settings": {name: dict(given) for name, given in (parameters["settings"] or {}).items()},
-            "load_options": options,
-        }
-    )
+    changed = {
+        "model": _absolute(parameters["model"]),
+        "suite": _absolute(parameters["suite"]),
+        "settings": {name: dict(given) for name, given in (parameters["settings"] or {}).items()},
+        "load_options": {
+            key: str(value).removeprefix("torch.") if key == "dtype" and value else value
+            for key, value in (parameters["load_options"] or {}).items()
+        },
+    }
+    try:
+        order = Order(**{**parameters, **changed})
+        order.model_dump_json()
+    except (ValidationError, PydanticSerializationError):
+        return None
+    return order
 
 
 def needed_order(order: Order | None) -> Order:
     if order is None:
         raise UsageError(
             "Several workers were asked for, but the model, the suite or a method was given as an object of this "
-            "process. Give a model folder or name, a suite name or task file, and names of methods with `settings`."
+            "process. Give the name or folder of a model, the name or file of a suite, and names of methods."
         )
     return order
 

@@ -58,9 +58,7 @@ def run_shard(parameters: Mapping[str, Any], out: Path, shard: str, workers: int
     """Be one of several processes that share a folder and nothing else; then `headatlas gather` makes the atlas."""
     part = read_part(shard)
     if workers > 1:
-        raise UsageError(
-            f"A `shard` is one process, and {workers} `workers` were asked for. Start more shards instead."
-        )
+        raise UsageError(f"`workers` {workers} were asked for, but a `shard` is one process. Start more shards.")
     order = needed_order(make_order({**parameters, "threads": None}))
     check_folder(out)
     store = FolderStore(out)

@@ -70,6 +70,11 @@ class Local:
                 said.append(f"{name} (process {helper.pid}) {_why(code, log)} {left}")
         return said
 
+    @property
+    def processes(self) -> list[int]:
+        """The numbers of the processes that it has started and not lost."""
+        return [helper.pid for helper, _ in self._helpers.values()]
+
     def stop(self) -> None:
         for helper, _ in self._helpers.values():
             helper.terminate()

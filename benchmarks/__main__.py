@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import ablation, calibration, certificate, forward, gates, page, pairs, probe, quick, start
+from benchmarks import (
+    ablation,
+    calibration,
+    certificate,
+    forward,
+    gates,
+    kills,
+    page,
+    pairs,
+    probe,
+    quick,
+    start,
+    workers,
+)
 from headatlas.model.loading import load
 
 ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run, "gates": gates.run}
@@ -14,7 +27,7 @@ LONG = {
     "gates-plain": gates.against_plain,
 }  # only when asked for by name
 ALONE = {"start": start.run, "page": page.run, "quick": quick.run}
-LONG_ALONE = {"calibration": calibration.run}
+LONG_ALONE = {"calibration": calibration.run, "kills": kills.run, "workers": workers.run}
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or [*ON_MODEL, *ALONE]

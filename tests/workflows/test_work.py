@@ -17,9 +17,10 @@ from headatlas.run.cells import CellKind
 from headatlas.run.store import FolderStore
 from headatlas.workflows.executors import Local
 from headatlas.workflows.executors.local import device_groups
-from headatlas.workflows.map import TABLES, make_map, map_heads
+from headatlas.workflows.map import make_map, map_heads
 from headatlas.workflows.order import Order, make_order, read_order, write_order
 from tests import tiny
+from tests.workflows.same import assert_same
 
 COMMAND = [sys.executable, "-m", "headatlas"]
 
@@ -40,31 +41,6 @@ class Patient(Local):
         if self.processes:
             self.cells = [worker.cells for worker in self.store.workers()]
         super().stop()
-
-
-@pytest.fixture(scope="module")
-def asked(tiny_folder, tiny_tasks):
-    methods = ["attribute", "ablate", "gate"]
-    given = {"model": tiny_folder, "suite": tiny_tasks, "methods": methods, "at_chance": True, "preset": "quick",
-             "settings": {"gate": {"steps": 2}}, "report": False, "chat": False, "known_only": False}  # fmt: skip
-    rest = ("tasks", "limit", "seeds", "metric", "baseline", "level", "load_options", "command")
-    return {**dict.fromkeys(rest), **given}
-
-
-@pytest.fixture(scope="module")
-def one(tmp_path_factory, asked):
-    """The map of one process, with one thread."""
-    out = tmp_path_factory.mktemp("one") / "atlas"
-    make_map(asked, out, Local(threads=1), tiny.Listener())
-    return out
-
-
-def assert_same(out, one):
-    for name in TABLES:
-        assert (out / name).read_bytes() == (one / name).read_bytes(), name
-    mine, theirs = ({path.name: path.read_bytes() for path in (folder / "cells").iterdir()} for folder in (out, one))
-    assert mine == theirs
-    assert not (out / "work").exists()
 
 
 @pytest.mark.parametrize("workers", [2, 3])
@@ -120,7 +96,7 @@ def test_a_worker_that_stops_says_why(tmp_path, asked):
     executor.start(tmp_path, read_order(tmp_path))
     while not (said := executor.lost()):
         time.sleep(0.05)
-    assert "stopped: There is no folder or GGUF file './nowhere'" in said[0]
+    assert "stopped: './nowhere' is no folder, no GGUF file and no Hub id" in said[0]
 
 
 @dataclass(frozen=True)
@@ -189,7 +165,13 @@ def test_a_worker_with_other_versions_is_refused(tmp_path, asked, command):
     [
         (["map", "--workers", "0"], "--workers 0 was asked for; it must be at least 1."),
         (["map", "--shard", "3/2"], "--shard 3/2 was given; write K/N, such as 2/8 for the second of eight."),
-        (["map", "--shard", "1/2", "--workers", "2"], "--workers 2 were asked for, but a --shard is one process."),
+        (
+            ["map", "--shard", "1/2", "--workers", "2"],
+            "--shard 1/2 is one process of this machine.",
+        ),
+        (["map", "--executor", "slum"], "Unknown executor 'slum'. Did you mean 'slurm'? Known: local, ray, slurm."),
+        (["map", "--executor", "ray"], "Say with --workers how many the --executor ray shall start."),
+        (["map", "--gpus", "2"], "--gpus was given, but the --executor local has no use for it."),
     ],
 )
 def test_what_cannot_be_is_said_before_anything_is_written(tmp_path, monkeypatch, command, arguments, message):

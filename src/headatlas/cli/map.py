@@ -73,7 +73,17 @@ def run(
     device_map: Annotated[str | None, typer.Option(help="Passed on to transformers, such as auto.")] = None,
     dtype: Dtype = None,
     trust_remote_code: TrustRemoteCode = False,
-    workers: Annotated[int, typer.Option(help="Processes that share the work; the atlas has the same bytes.")] = 1,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that share the work, 1 by default; the atlas has the same bytes.")
+    ] = None,
+    executor: Annotated[
+        str, typer.Option(help="Where workers run: local (processes of this machine), ray or slurm.")
+    ] = "local",
+    threads: Annotated[int | None, typer.Option(help="Threads of each worker.")] = None,
+    gpus: Annotated[int | None, typer.Option(help="GPUs of each worker, with ray or slurm.")] = None,
+    address: Annotated[str | None, typer.Option(help="The Ray cluster; the one that runs here by default.")] = None,
+    partition: Annotated[str | None, typer.Option(help="The partition of Slurm.")] = None,
+    minutes: Annotated[int | None, typer.Option("--time", help="Minutes that a job of Slurm may take; 60.")] = None,
     shard: Annotated[
         str | None, typer.Option(metavar="K/N", help="Be one of N processes that share the folder; then gather.")
     ] = None,
@@ -86,7 +96,7 @@ def run(
     is compared with the twin's. `headatlas suite check SUITE --model M` says beforehand what your tasks allow.
     """
     from headatlas.progress import Reporter
-    from headatlas.workflows.executors import Local
+    from headatlas.workflows.executors import choose_executor
     from headatlas.workflows.map import make_map
     from headatlas.workflows.work import run_shard
 
@@ -117,10 +127,13 @@ def run(
         "report": True,
     }
     try:
+        where = choose_executor(
+            executor, workers, threads=threads, gpus=gpus, address=address, partition=partition, minutes=minutes
+        )
         if shard is not None:
-            run_shard(parameters, out, shard, workers, reporter)
+            run_shard(parameters, out, shard, where, reporter)
             return
-        atlas = make_map(parameters, out, Local(workers), reporter)
+        atlas = make_map(parameters, out, where, reporter)
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted. Nothing that was finished is lost; continue with: {command}") from None
     show(atlas, json_, quiet)

@@ -22,18 +22,19 @@ from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.cells import CellsFailed
 from headatlas.run.context import RunContext
+from headatlas.run.store import FolderStore
 from headatlas.stats import too_few_groups
 from headatlas.suites.audit.audit import audit
 from headatlas.suites.suite import SPLITS, Suite
 from headatlas.views.rounding import rounding_warning
 from headatlas.views.terminal.stages import competence_line, method_line
 from headatlas.workflows.choose_methods import in_turn
-from headatlas.workflows.executors import Executor, Local
+from headatlas.workflows.executors import Executor, Slurm, choose_executor
 from headatlas.workflows.growth import Growth, tested_maps
 from headatlas.workflows.lead import lead
-from headatlas.workflows.order import make_order, needed_order
+from headatlas.workflows.order import Order, make_order, needed_order, write_order
 from headatlas.workflows.plan import announce
-from headatlas.workflows.prepare import Prepared, prepare
+from headatlas.workflows.prepare import Prepared, check, prepare
 from headatlas.workflows.presets import DEFAULT
 from headatlas.workflows.publish import FILES, drop_other_figures, publish
 from headatlas.workflows.stages import Judged, follow
@@ -61,7 +62,8 @@ def map_heads(
     load_options: Mapping[str, Any] | None = None,
     command: str | None = None,
     report: bool = True,
-    workers: int = 1,
+    workers: int | None = None,
+    executor: str | Executor | Slurm = "local",
     reporter: Reporter | None = None,
 ) -> Atlas:
     """Map what every head of `model` does for every task of `suite`, and write the atlas to `out`.
@@ -72,7 +74,8 @@ def map_heads(
     `metric` ("margin" or "logprob") and `baseline` ("twin", "pair", "mean", "zero" or "resample") go to every method
     that has them; by default they follow from what the examples have. `settings` are settings of methods by their
     names, such as {"probe": {"kind": "paper"}}. Without `report`, figures, report.md and report.html are left out.
-    Cells are shared out among so many `workers`, processes of this machine; the atlas has the same bytes.
+    Cells are shared out among so many `workers` (one unless given), which are processes of this machine, or elsewhere
+    with the `executor` "ray" or "slurm"; the atlas has the same bytes.
 
     The atlas can be read while it grows: competence is written and published first, then the maps of one method after
     the other, quick methods first; `atlas.run.pending` names those that are still to come.
@@ -84,15 +87,19 @@ def map_heads(
         "at_chance": at_chance, "known_only": known_only, "load_options": load_options, "command": command,
         "report": report,
     }  # fmt: skip
-    return make_map(parameters, out, Local(workers), reporter)
+    if isinstance(executor, str):
+        executor = choose_executor(executor, workers)
+    return make_map(parameters, out, executor, reporter)
 
 
 def make_map(
-    parameters: Mapping[str, Any], out: Path, executor: Executor, reporter: Reporter, gather: bool = False
+    parameters: Mapping[str, Any], out: Path, executor: Executor | Slurm, reporter: Reporter, gather: bool = False
 ) -> Atlas:
     """`headatlas.map` with its `parameters`. With `gather`, cells must come from the same versions and kind of device
     as those of the workers that were there before."""
     order = make_order(parameters)
+    if isinstance(executor, Slurm):
+        return _submit(parameters, needed_order(order), out, executor, reporter)
     if executor.workers > 1:
         needed_order(order)
     threads = executor.enter()
@@ -110,6 +117,17 @@ def make_map(
                 return _run(ready, context, growth, parameters["report"], reporter)
     finally:
         executor.stop()
+
+
+def _submit(parameters: Mapping[str, Any], order: Order, out: Path, executor: Slurm, reporter: Reporter) -> Atlas:
+    """Leave everything to jobs, the first of which makes the atlas: only they have the devices."""
+    check(parameters, out)
+    out = out.resolve()
+    with locked(out):
+        FolderStore(out).lead()
+        write_order(out, order.model_copy(update={"threads": executor.threads}))
+    executor.submit(out, order, reporter)
+    return Atlas(out)
 
 
 def _begin(context: RunContext, ready: Prepared, out: Path, reporter: Reporter) -> RunRecord:

@@ -19,7 +19,7 @@ from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
 from headatlas.run.selection import split_examples
 from headatlas.suites.suite import SPLITS, Suite
-from headatlas.workflows.request import check_request
+from headatlas.workflows.request import Request, check_request
 
 # What a run leaves behind that is killed before its first file, and what workers begin with.
 LEFT_BEHIND = {".lock", ".run.json.tmp", "work", "cells", "slurm"}
@@ -38,36 +38,53 @@ class Prepared:
     asked: Asked
 
 
-def prepare(parameters: Mapping[str, Any], out: Path, reporter: Reporter) -> Prepared:
+@dataclass(frozen=True)
+class Checked:
+    """A map of which everything has been checked that can be without its model."""
+
+    request: Request
+    settings: MapSettings
+    splits: dict[str, Suite]
+
+
+def check(parameters: Mapping[str, Any], out: Path) -> Checked:
     """`parameters` are those of `headatlas.map`."""
-    given = dict(parameters)
-    model, suite, chat = given["model"], given["suite"], given["chat"]
-    load_options, tasks = given["load_options"] or {}, given["tasks"]
     shared = ("tasks", "limit", "seeds", "metric", "baseline", "settings", "level")
-    request = check_request(suite, given["methods"], given["preset"], **{name: given[name] for name in shared})
-    how = MapSettings(
-        preset=given["preset"],
+    request = check_request(
+        parameters["suite"], parameters["methods"], parameters["preset"], **{name: parameters[name] for name in shared}
+    )
+    settings = MapSettings(
+        preset=parameters["preset"],
         limits=request.limits,
-        chat=chat,
-        at_chance=given["at_chance"] or bool(tasks),
-        known_only=given["known_only"],
+        chat=parameters["chat"],
+        at_chance=parameters["at_chance"] or bool(parameters["tasks"]),
+        known_only=parameters["known_only"],
         methods={method.info.name: asdict(method) for method in request.methods},  # type: ignore[call-overload]
     )
-    splits = split_examples(request.suite, how.limits, how.split_seed)
+    splits = split_examples(request.suite, settings.limits, settings.split_seed)
     check_folder(out)
+    return Checked(request, settings, splits)
+
+
+def prepare(parameters: Mapping[str, Any], out: Path, reporter: Reporter) -> Prepared:
+    """Check everything, load the model, and check what depends on it."""
+    checked = check(parameters, out)
+    model, suite, tasks = parameters["model"], parameters["suite"], parameters["tasks"]
+    load_options = parameters["load_options"] or {}
     asked = Asked(
         model=None if isinstance(model, HeadModel) else str(model),
         load={key: str(value).removeprefix("torch.") for key, value in load_options.items() if value},
         suite=None if isinstance(suite, Suite) else str(suite),
-        level=given["level"],
+        level=parameters["level"],
         tasks=list(tasks) if tasks else None,
-        command=given["command"],
+        command=parameters["command"],
     )
     if not isinstance(model, HeadModel):
         model = load(model, reporter=reporter, **load_options)
-    context = RunContext(model, splits, Runner(out / "cells", reporter), Encoder(model, chat))
-    _check_examples(context, request.methods)
-    return Prepared(context, request.suite, request.methods, given["methods"] is not None, how, asked)
+    context = RunContext(model, checked.splits, Runner(out / "cells", reporter), Encoder(model, parameters["chat"]))
+    methods = checked.request.methods
+    _check_examples(context, methods)
+    return Prepared(context, checked.request.suite, methods, parameters["methods"] is not None, checked.settings, asked)
 
 
 def check_folder(out: Path) -> None:

@@ -16,7 +16,7 @@ from headatlas.run.shared import Part, SharedRunner
 from headatlas.run.store import ORDER, FolderStore, Store
 from headatlas.run.worker import Heartbeat, Worker
 from headatlas.workflows.agreement import agree, environment_of
-from headatlas.workflows.executors import Local
+from headatlas.workflows.executors import Executor, Local, Slurm
 from headatlas.workflows.map import make_map
 from headatlas.workflows.order import Order, make_order, needed_order, read_order, write_order
 from headatlas.workflows.prepare import check_folder, prepare
@@ -54,12 +54,14 @@ def join(out: Path, reporter: Reporter, parent: int | None = None) -> None:
     work(out, order, store, reporter, parent=parent)
 
 
-def run_shard(parameters: Mapping[str, Any], out: Path, shard: str, workers: int, reporter: Reporter) -> None:
+def run_shard(
+    parameters: Mapping[str, Any], out: Path, shard: str, executor: Executor | Slurm, reporter: Reporter
+) -> None:
     """Be one of several processes that share a folder and nothing else; then `headatlas gather` makes the atlas."""
     part = read_part(shard)
-    if workers > 1:
-        raise UsageError(f"`workers` {workers} were asked for, but a `shard` is one process. Start more shards.")
-    order = needed_order(make_order({**parameters, "threads": None}))
+    if not isinstance(executor, Local) or executor.workers > 1:
+        raise UsageError(f"`shard` {shard} is one process of this machine. Start more shards, without `workers`.")
+    order = needed_order(make_order({**parameters, "threads": executor.threads}))
     check_folder(out)
     store = FolderStore(out)
     if (out / "work" / ORDER).exists():

@@ -23,9 +23,6 @@ class Local:
     """`headatlas map --workers N`: the driver and N - 1 processes beside it."""
 
     def __init__(self, workers: int = 1, threads: int | None = None):
-        for name, number in (("workers", workers), ("threads", threads)):
-            if number is not None and number < 1:
-                raise UsageError(f"`{name}` {number} was asked for; it must be at least 1.")
         self.workers, self.threads = workers, threads
         self._helpers: dict[str, tuple[subprocess.Popen[bytes], Path]] = {}
         self._before: tuple[int, str | None] | None = None

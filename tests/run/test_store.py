@@ -103,6 +103,15 @@ def test_nothing_but_results_is_left_at_the_end(store):
     assert not store.work.exists()
 
 
+def test_a_worker_that_is_late_leaves_nothing_behind(store):
+    late = present(store, "late")
+    store.close()
+    late.ended = True
+    store.tell(late.record())
+    store.begin(3, {"stage": "a", "title": "b", "cells": []})
+    assert not store.work.exists()
+
+
 def test_the_first_worker_says_what_all_compute_with(store):
     assert store.agree({"torch": "1"}) == {"torch": "1"}
     assert store.agree({"torch": "2"}) == {"torch": "1"}

@@ -186,6 +186,14 @@ def test_a_folder_without_a_map_has_no_work(tmp_path, command):
         assert done.returncode == 1 and "no map is being made there" in done.stderr
 
 
+def test_a_folder_of_somebody_else_is_not_taken_for_ours(tmp_path, command):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "thesis.txt").touch()
+    done = command("map", "--out", tmp_path)
+    assert done.returncode == 2 and f"{tmp_path / 'work'} was not made by headatlas" in done.stderr
+    assert [path.name for path in (tmp_path / "work").iterdir()] == ["thesis.txt"]
+
+
 def test_objects_of_this_process_cannot_be_shared(tmp_path):
     with pytest.raises(UsageError, match="given as an object of this process"):
         map_heads(tiny.model(), tiny.suite(), ["attribute"], out=tmp_path / "a", workers=2)

@@ -23,6 +23,8 @@ SILENCE = 60.0  # seconds without a heartbeat after which a worker on another ma
 UNSIGNED = 5.0  # seconds after which a claim without a name counts as left behind
 CLAIMS, FAILED, WORKERS, STEPS = "claims", "failed", "workers", "steps"
 AGREED, ORDER, PLAN = "environment.json", "order.json", "plan.json"
+LOG = "log"  # what workers of this machine print
+OURS = {CLAIMS, FAILED, WORKERS, STEPS, AGREED, ORDER, PLAN, LOG}
 
 
 class Store(Protocol):
@@ -124,10 +126,12 @@ class FolderStore:
         return content["why"] if content else None
 
     def tell(self, record: dict[str, Any]) -> None:
-        self._write(WORKERS, record["name"], record)
+        comes = not record["beat"] and not record["ended"]
+        if comes or self.work.is_dir():  # else the map is done, and nothing is to be left behind
+            self._write(WORKERS, record["name"], record)
 
     def begin(self, number: int, step: dict[str, Any]) -> None:
-        if not (self.work / STEPS / f"{number:04d}.json").exists():
+        if self.work.is_dir() and not (self.work / STEPS / f"{number:04d}.json").exists():
             self._write(STEPS, f"{number:04d}", step)
 
     def agree(self, environment: dict[str, str]) -> dict[str, str]:

@@ -18,11 +18,13 @@ from headatlas.run.cells import Runner
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
 from headatlas.run.selection import split_examples
+from headatlas.run.store import OURS
 from headatlas.suites.suite import SPLITS, Suite
+from headatlas.workflows.executors.slurm import JOBS
 from headatlas.workflows.request import Request, check_request
 
 # What a run leaves behind that is killed before its first file, and what workers begin with.
-LEFT_BEHIND = {".lock", ".run.json.tmp", "work", "cells", "slurm"}
+LEFT_BEHIND = {".lock", ".run.json.tmp", "work", "cells", JOBS}
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,19 @@ def check_folder(out: Path) -> None:
         raise UsageError(f"`out` {out} is a file; give a folder.")
     try:
         has_record = (out / "run.json").exists()
-        if out.is_dir() and not has_record and {path.name for path in out.iterdir()} - LEFT_BEHIND:
+        if out.is_dir() and not has_record and _names(out) - LEFT_BEHIND:
             raise UsageError(f"The folder {out} is not empty and not an atlas. Give an empty or a new folder as `out`.")
+        work = out / "work"  # it is removed at the end
+        if work.exists() and {name for name in _names(work) if not name.startswith(".")} - OURS:
+            raise UsageError(f"The folder {work} was not made by headatlas. Give a new folder as `out`, or move it.")
         if has_record:
             Atlas(out)
     except OSError as error:
         raise HeadAtlasError(f"Cannot use the folder {out}: {error.strerror}. Choose another `out`.") from None
+
+
+def _names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
 
 
 def _check_examples(context: RunContext, methods: Sequence[Method]) -> None:

@@ -16,13 +16,13 @@ def test_jobs_make_the_same_bytes(tmp_path, asked, one):
     atlas = make_map(asked, out, Slurm(workers=2, threads=1, minutes=5, cluster="local"), reporter)
     assert atlas.methods == ["attribute", "ablate", "gate"]
     assert_same(out, one)
-    assert not (out / "slurm").exists()
+    assert not (out / "slurm-jobs").exists()
     assert "Submitted the jobs" in reporter.said[0]
 
 
 def test_a_job_that_fails_says_why(tmp_path, asked):
     out = tmp_path / "atlas"
-    with pytest.raises(HeadAtlasError, match=r"did not come to its end: .*no config.json in it.*Log: .*slurm"):
+    with pytest.raises(HeadAtlasError, match=r"did not come to its end: .*no config.json in it.*Log: .*slurm-jobs"):
         broken = {**asked, "model": tmp_path}
         make_map(broken, out, Slurm(workers=1, minutes=5, cluster="local"), tiny.Listener())
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headatlas.errors import UsageError
+from headatlas.run.store import LOG
 from headatlas.wording import count
 from headatlas.workflows.order import Order
 
@@ -42,13 +43,14 @@ class Local:
         return self.threads
 
     def start(self, out: Path, order: Order) -> None:
-        (out / "work" / "log").mkdir(parents=True, exist_ok=True)
+        logs = out / "work" / LOG
+        logs.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "headatlas", "work", str(out), "--parent", str(os.getpid())]
         for number in range(2, self.workers + 1):
             environment = {**os.environ, THREADS: str(order.threads)}
             if self._groups:
                 environment[VISIBLE] = ",".join(self._groups[number - 1])
-            log = out / "work" / "log" / f"worker-{number}.txt"
+            log = logs / f"worker-{number}.txt"
             with open(log, "wb") as file:
                 helper = subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=environment,

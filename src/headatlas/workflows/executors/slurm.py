@@ -13,6 +13,7 @@ from headatlas.files import remove
 from headatlas.progress import Reporter
 from headatlas.workflows.order import Order
 
+JOBS = "slurm-jobs"  # the folder in an atlas where submitit keeps logs while jobs run
 LOOK = 2.0  # seconds between two looks at the jobs
 
 
@@ -33,7 +34,7 @@ class Slurm:
         jobs = self._jobs(out)
         try:
             names = f"{jobs[0].job_id} to {jobs[-1].job_id}" if len(jobs) > 1 else jobs[0].job_id
-            reporter.say(f"Submitted the jobs {names}. Their logs are in {out / 'slurm'}.")
+            reporter.say(f"Submitted the jobs {names}. Their logs are in {out / JOBS}.")
             with reporter.spinner(f"Waiting for the jobs; see how far they are with: headatlas status {out}"):
                 while not jobs[0].done():
                     time.sleep(LOOK)
@@ -45,12 +46,12 @@ class Slurm:
             ) from None
         for job in jobs[1:]:  # they have nothing left to compute
             job.cancel(check=False)
-        remove(out / "slurm")
+        remove(out / JOBS)
 
     def _jobs(self, out: Path) -> list[Any]:
         submitit = _submitit()
         try:
-            executor = submitit.AutoExecutor(out / "slurm", cluster=self.cluster)
+            executor = submitit.AutoExecutor(out / JOBS, cluster=self.cluster)
             executor.update_parameters(
                 name="headatlas",
                 timeout_min=self.minutes,

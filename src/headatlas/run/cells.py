@@ -73,11 +73,12 @@ class Cell:
 
 
 class CellsFailed(HeadAtlasError):
-    """Cells failed for reasons of their own. All others of the step are done."""
+    """Cells failed for reasons of their own, which are `failures`. All others of the step are done."""
 
     SHOWN = 3
 
     def __init__(self, title: str, failures: Sequence[str], cells: int):
+        self.failures = tuple(failures)
         more = len(failures) - self.SHOWN
         listed = [*failures[: self.SHOWN], *([f"and {more} more."] if more > 0 else [])]
         super().__init__(

@@ -68,8 +68,8 @@ def _throughput(repeats: int = 3) -> None:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
         model = _save_model(out / "model")
-        (out / "tasks.jsonl").write_text(to_jsonl(tiny.suite(per_task=120).examples))
-        asked: dict[str, Any] = {"preset": "standard", "at_chance": True, "report": False, "limit": 120}
+        (out / "tasks.jsonl").write_text(to_jsonl(tiny.suite(per_task=24).examples))
+        asked: dict[str, Any] = {"preset": "quick", "at_chance": True, "report": False}
         spent: dict[int, list[float]] = {1: [], 2: []}
         for number in range(repeats):
             for workers, times in spent.items():
@@ -85,7 +85,7 @@ def _throughput(repeats: int = 3) -> None:
 
 def _save_model(folder: Path) -> Path:
     """Random weights, wide enough that products of matrices take most of the time."""
-    sizes = {"hidden_size": 384, "intermediate_size": 1024, "num_hidden_layers": 6, "num_attention_heads": 6}
+    sizes = {"hidden_size": 384, "intermediate_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 6}
     torch.manual_seed(0)
     LlamaForCausalLM(LlamaConfig(vocab_size=tiny.VOCABULARY, **sizes)).save_pretrained(folder)
     tiny.tokenizer().save_pretrained(folder)

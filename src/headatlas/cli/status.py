@@ -60,6 +60,8 @@ def _sentence(status: Status, folder: Path) -> str:
     speed = f"{count(len(status.present), 'worker')}, {rounded(status.tokens_per_second)} tokens/s"
     if status.seconds_left is None:
         return f"{count(len(status.present), 'worker')}, no cell computed yet."
+    if not status.seconds_left:
+        return f"{speed}; all cells above are done."
     return f"{speed}; about {duration(status.seconds_left)} left for the cells above."
 
 

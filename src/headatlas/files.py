@@ -13,9 +13,10 @@ from headatlas.errors import HeadAtlasError, UsageError
 
 
 @contextmanager
-def atomic(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path` to write to; synced and renamed at the end, removed if anything fails."""
-    temporary = path.with_name(f".{path.name}.tmp")
+def atomic(path: Path, tag: str = "") -> Iterator[Path]:
+    """A temporary name beside `path` to write to; synced and renamed at the end, removed if anything fails. Where
+    several processes may write the same file, each gives a `tag` of its own."""
+    temporary = path.with_name(f".{path.name}{tag}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
@@ -23,7 +24,7 @@ def atomic(path: Path) -> Iterator[Path]:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        raise _plain(path, error) from None
+        raise unwritable(path, error) from None
     finally:
         temporary.unlink(missing_ok=True) if path.parent.is_dir() else None
 
@@ -42,7 +43,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             path.rmdir()
         os.replace(temporary, path)
     except OSError as error:
-        raise _plain(path, error) from None
+        raise unwritable(path, error) from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -55,8 +56,8 @@ def check_new_folder(path: Path) -> Path:
     return path
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    with atomic(path) as temporary:
+def write_bytes(path: Path, content: bytes, tag: str = "") -> None:
+    with atomic(path, tag) as temporary:
         temporary.write_bytes(content)
 
 
@@ -73,7 +74,8 @@ def remove(path: Path) -> None:
         ) from None
 
 
-def _plain(path: Path, error: OSError) -> HeadAtlasError:
+def unwritable(path: Path, error: OSError) -> HeadAtlasError:
+    """What the system said when a file could not be written, and what to do."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     why = "there is no room left" if full else error.strerror or str(error)
     todo = "Make room" if full else "Make it writable or choose another folder"

@@ -66,8 +66,8 @@ def test_without_a_method_the_default_map_is_tested_and_with_it_all_tests_run(at
     assert set(tested.evidence.query("test == 'specificity'")["eval_task"]) == {"Colours", "Numbers", "Neutral"}
 
 
-class Killed(Exception):
-    pass
+class Killed(BaseException):
+    """No Exception: those are failures of a cell."""
 
 
 def test_a_killed_run_is_continued_and_gives_the_same_bytes(atlas, tmp_path, monkeypatch):

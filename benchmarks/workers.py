@@ -6,6 +6,7 @@ import statistics
 import tempfile
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,8 @@ def _overhead(cell: float = 1.0) -> None:
         runners = [toy.make_runner(out, worker, part=Part(i, 2)) for i, worker in enumerate(workers)]
         for runner in runners:
             runner.store.tell(runner.worker.record())
-        threads = [threading.Thread(target=toy.follow, args=(runner, cell)) for runner in runners]
+        pause = partial(time.sleep, cell)
+        threads = [threading.Thread(target=toy.follow, args=(runner, pause)) for runner in runners]
 
         def both() -> None:
             for thread in threads:

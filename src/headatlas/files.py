@@ -6,10 +6,12 @@ import errno
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from headatlas.errors import HeadAtlasError, UsageError
+
+NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)  # of file systems without hard links
 
 
 @contextmanager
@@ -59,6 +61,45 @@ def check_new_folder(path: Path) -> Path:
 def write_bytes(path: Path, content: bytes, tag: str = "") -> None:
     with atomic(path, tag) as temporary:
         temporary.write_bytes(content)
+
+
+def write_first(path: Path, content: bytes, tag: str) -> bool:
+    """Write a file unless there is one: of several processes, each with a `tag` of its own, one succeeds. It appears
+    with its content, whenever a process is killed."""
+    temporary = path.with_name(f".{path.name}{tag}.tmp")
+    try:
+        try:
+            return _link(temporary, path, content)
+        except FileNotFoundError:  # another process has just removed the folder
+            return _link(temporary, path, content)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _link(temporary: Path, path: Path, content: bytes) -> bool:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary.write_bytes(content)
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        if path.exists():
+            return False
+        os.replace(temporary, path)
+    return True
+
+
+def make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from None
 
 
 def remove(path: Path) -> None:

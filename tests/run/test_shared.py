@@ -1,6 +1,6 @@
 """Cells shared out: computed once, the same bytes, whoever is killed and whatever fails."""
 
-import os
+import itertools
 import random
 import signal
 import subprocess
@@ -13,6 +13,7 @@ import pytest
 
 from headatlas.run.cells import Cell, CellKind, CellsFailed
 from headatlas.run.shared import Part
+from headatlas.run.store import FolderStore
 from headatlas.run.worker import Worker
 from tests.run import toy
 
@@ -39,11 +40,13 @@ def runner_of(out, name, **options):
 @pytest.mark.parametrize("count", [2, 3])
 def test_workers_share_cells_and_come_to_the_same_bytes(tmp_path, alone, count):
     runners = [runner_of(tmp_path, f"w{number}", part=Part(number, count)) for number in range(count)]
-    sums = {}
-    threads = [
-        threading.Thread(target=lambda runner=runner: sums.update({runner.worker.name: toy.follow(runner, 0.01)}))
-        for runner in runners
-    ]
+    together, sums = threading.Barrier(count, timeout=60), {}
+
+    def follow(runner):
+        """In its first cell a worker waits until all others are in their first one."""
+        sums[runner.worker.name] = toy.follow(runner, lambda: runner.worker.cells or together.wait())
+
+    threads = [threading.Thread(target=follow, args=(runner,)) for runner in runners]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -114,26 +117,42 @@ def test_cells_that_were_there_before_the_run_are_counted_apart(tmp_path):
     assert (len(beside.reused), len(beside.computed)) == (0, toy.STEPS * toy.CELLS)
 
 
-def test_processes_killed_at_random_moments_leave_the_same_bytes_and_no_lock(tmp_path, alone):
-    """Real processes, really killed: the one that leads as well as the one that helps."""
-    draw = random.Random(0)
+def start(out, seconds, event=0, leads=False):
+    command = [sys.executable, "-m", "tests.run.toy", str(out), str(seconds), str(event)]
+    return subprocess.Popen([*command, *(["lead"] if leads else [])], stdout=subprocess.PIPE, text=True)
 
-    def start(leads):
-        command = [sys.executable, "-m", "tests.run.toy", str(tmp_path), "0.05", *(["lead"] if leads else [])]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
-    processes, kills = {leads: start(leads) for leads in (True, False)}, 0
-    while kills < 5:
-        time.sleep(draw.uniform(0.2, 0.6))
-        leads = draw.random() < 0.5
-        if processes[leads].poll() is None:
-            os.kill(processes[leads].pid, signal.SIGKILL)
-            kills += processes[leads].wait() == -signal.SIGKILL
-        processes[leads].communicate()
-        processes[leads] = start(leads)
-    assert processes[True].communicate()[0].strip() == str(alone[0])
-    processes[False].communicate()
-    last = start(True)  # a helper may have come after the end
-    assert last.communicate()[0].strip() == str(alone[0])
+def test_processes_killed_at_any_moment_leave_the_same_bytes_and_no_lock(tmp_path, alone):
+    """Real processes, really killed, before a file is touched: the one that leads as well as the one that helps."""
+    draw, ended = random.Random(0), []
+    for most in (20, 60, 150, 150, 300, 300):
+        pair = [start(tmp_path, 0.01, draw.randint(1, most), leads) for leads in (True, False)]
+        ended += [(process.communicate(timeout=60)[0].strip(), process.returncode) for process in pair]
+    assert ended[0] == ended[1] == ("", -signal.SIGKILL), "so few events are not enough for a run"
+    assert set(ended) <= {("", -signal.SIGKILL), (str(alone[0]), -signal.SIGKILL), (str(alone[0]), 0)}
+    last = start(tmp_path, 0, leads=True)
+    assert last.communicate(timeout=60)[0].strip() == str(alone[0])
     assert contents(tmp_path) == alone[1]
     assert not (tmp_path / "work").exists()
+
+
+def test_a_worker_waits_for_another_and_takes_over_its_cell_when_that_is_killed(tmp_path):
+    """The other one is killed in the middle of a cell, when all cells of the step but that one are done."""
+    other, store, looks = start(tmp_path, 600), FolderStore(tmp_path), itertools.count(1)
+    while not store.claims():
+        assert other.poll() is None
+        time.sleep(0.01)
+    (holder,) = store.claims().values()
+    assert store.worker(holder).pid == other.pid
+
+    def watch():
+        """Called before each unit of the step, and then once in every look at the last one."""
+        if next(looks) == toy.CELLS + 2:
+            assert set(store.claims().values()) == {holder} and len(store.finished()) == toy.CELLS - 1
+            other.kill()
+            other.communicate()
+
+    runner = runner_of(tmp_path, "w", watch=watch)
+    toy.follow(runner)
+    assert next(looks) > toy.CELLS + 2
+    assert runner.worker.cells == toy.STEPS * toy.CELLS and store.claims() == {}

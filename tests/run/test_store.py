@@ -1,9 +1,11 @@
 """What workers share: claims that outlive nobody, first words that hold, and errors in plain words."""
 
 import os
+import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -72,13 +74,20 @@ def test_a_worker_on_another_machine_counts_as_gone_after_a_minute_of_silence_on
     assert store.take("cell", "b")
 
 
-def test_a_claim_that_its_worker_could_not_sign_is_taken_over_after_a_while(store, monkeypatch):
-    now = 1000.0
-    monkeypatch.setattr(stores.time, "monotonic", lambda: now)
+def test_a_claim_without_a_name_as_a_crash_of_the_machine_leaves_it_is_taken_over(store):
     (store.work / "claims").mkdir(parents=True)
     (store.work / "claims" / "cell").touch()
-    assert not store.take("cell", "b")
-    now += 6
+    assert store.take("cell", "b")
+
+
+def test_where_a_number_may_have_gone_to_another_process_silence_tells(store, monkeypatch):
+    """A system that does not say when a process was started."""
+    now = 1000.0
+    monkeypatch.setattr(stores.time, "monotonic", lambda: now)
+    monkeypatch.setattr("headatlas.run.worker.birth", lambda pid: "")
+    present(store, "a", born="")
+    assert store.take("cell", "a") and not store.take("cell", "b")
+    now += 61
     assert store.take("cell", "b")
 
 
@@ -112,7 +121,17 @@ def test_a_worker_that_is_late_leaves_nothing_behind(store):
     assert not store.work.exists()
 
 
+def test_a_claim_that_is_released_after_the_end_leaves_nothing_behind(store):
+    present(store, "late")
+    store.close()
+    assert store.take("cell", "late")
+    store.release("cell")
+    assert not store.work.exists()
+
+
 def test_the_first_worker_says_what_all_compute_with(store):
+    assert store.agree({"torch": "1"}) is None, "nobody makes a map"
+    present(store, "a")
     assert store.agree({"torch": "1"}) == {"torch": "1"}
     assert store.agree({"torch": "2"}) == {"torch": "1"}
 
@@ -124,6 +143,30 @@ def test_silence_is_counted_from_the_last_change(monkeypatch):
     assert silences.of("a", 1) == 0
     now = 9.0
     assert silences.of("a", 1) == 4 and silences.of("a", 2) == 0
+
+
+@pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="needs a limit on file sizes")
+def test_a_full_disk_is_said_in_words_and_leaves_no_claim(store):
+    """A file-size limit makes the kernel refuse the write, as a full disk does."""
+    present(store, "a")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+        with pytest.raises(HeadAtlasError, match="there is no room left. Nothing that was finished is lost. Make room"):
+            store.take("cell", "a")
+        with pytest.raises(HeadAtlasError, match="there is no room left"):
+            store.write("key", b"content")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert store.claims() == {} and store.finished() == frozenset()
+    assert not [path for folder in (store.cells, store.work / "claims") for path in folder.iterdir()]
+
+
+@pytest.mark.skipif(not os.path.isdir("/sys"), reason="needs a folder in which nobody may write")
+def test_a_folder_that_nobody_can_write_is_said_in_words():
+    store = FolderStore(Path("/sys/headatlas"))
+    with pytest.raises(HeadAtlasError, match=r"Cannot write /sys/headatlas/work/claims/cell: .* choose another folder"):
+        store.take("cell", "a")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -19,6 +19,7 @@ from headatlas.workflows.executors import Local
 from headatlas.workflows.executors.local import device_groups
 from headatlas.workflows.map import make_map, map_heads
 from headatlas.workflows.order import Order, make_order, read_order, write_order
+from headatlas.workflows.status import read_status
 from tests import tiny
 from tests.workflows.same import assert_same
 
@@ -26,31 +27,61 @@ COMMAND = [sys.executable, "-m", "headatlas"]
 
 
 class Patient(Local):
-    """The driver waits until its workers are there, so that a small map is not made before they have come."""
-
-    cells = ()
+    """The driver computes nothing before others have computed something, and at the end waits until they end."""
 
     def start(self, out, order):
         super().start(out, order)
-        self.store, self.log = FolderStore(out), out / "work" / "log" / "worker-2.txt"
-        while sum(bool(worker.stage) for worker in self.store.workers()) < self.workers:
+        self.store = FolderStore(out)
+        while not self.store.finished():
             assert not (lost := self.lost()), lost
+            read_status(out)
             time.sleep(0.05)
+        self.status = read_status(out)
 
     def stop(self):
         if self.processes:
-            self.cells = [worker.cells for worker in self.store.workers()]
+            while self.processes:
+                assert not (lost := self.lost()), lost
+                time.sleep(0.05)
+            self.cells = {worker.pid: worker.cells for worker in self.store.workers()}
         super().stop()
 
 
-@pytest.mark.parametrize("workers", [2, 3])
-def test_several_workers_make_the_same_bytes(tmp_path, asked, one, workers):
-    out, executor, reporter = tmp_path / "atlas", Patient(workers, threads=1), tiny.Listener()
+class Unlucky(Patient):
+    """Loses its first worker before that can have ended."""
+
+    def start(self, out, order):
+        Local.start(self, out, order)
+        self.killed = self.processes[0]
+        os.kill(self.killed, signal.SIGKILL)
+        os.waitid(os.P_PID, self.killed, os.WEXITED | os.WNOWAIT)
+        while not FolderStore(out).finished():
+            time.sleep(0.05)
+
+    def stop(self):
+        Local.stop(self)
+
+
+def test_two_workers_make_the_same_bytes_and_each_cell_once(tmp_path, asked, one):
+    out, executor, reporter = tmp_path / "atlas", Patient(2, threads=1), tiny.Listener()
     atlas = make_map(asked, out, executor, reporter)
     assert_same(out, one)
-    assert len(executor.cells) == workers and all(executor.cells), executor.cells
-    assert atlas.run.cells.computed == ha.Atlas(one).run.cells.computed
+    assert len(executor.cells) == 2
+    computed = atlas.run.cells.computed
+    assert computed == ha.Atlas(one).run.cells.computed == sum(executor.cells.values()), "each of them once"
+    assert executor.cells[os.getpid()] < computed, "not all of them by the driver"
     assert not [sentence for sentence in reporter.said if "Worker" in sentence]
+    assert executor.status.stages[0].done > 0 and len(executor.status.workers) == 2, "read while others write"
+
+
+def test_a_worker_that_is_killed_is_said_and_the_others_make_the_same_bytes(tmp_path, asked, one):
+    out, executor, reporter = tmp_path / "atlas", Unlucky(3, threads=1), tiny.Listener()
+    make_map(asked, out, executor, reporter)
+    assert_same(out, one)
+    killed = "was killed, most likely because memory ran out. Going on with 2 workers."
+    assert [sentence for sentence in reporter.said if "Worker" in sentence] == [
+        f"Worker 2 (process {executor.killed}) {killed}"
+    ]
 
 
 def test_shards_share_a_folder_and_gather_makes_the_atlas(tmp_path, monkeypatch, asked, one, command):
@@ -75,19 +106,6 @@ def test_shards_share_a_folder_and_gather_makes_the_atlas(tmp_path, monkeypatch,
     assert gathered.returncode == 0, gathered.stderr
     assert json.loads(gathered.stdout)["cells"]["computed"] == 0
     assert_same(out, one)
-
-
-def test_a_worker_that_is_killed_is_said_and_the_run_goes_on(tmp_path, asked):
-    executor = Local(2, threads=1)
-    write_order(tmp_path, make_order(asked))
-    executor.start(tmp_path, read_order(tmp_path))
-    (process,) = executor.processes
-    os.kill(process, signal.SIGKILL)
-    while not (said := executor.lost()):
-        time.sleep(0.01)
-    killed = "was killed, most likely because memory ran out. Going on with 1 worker."
-    assert said == [f"Worker 2 (process {process}) {killed}"]
-    assert executor.lost() == [] and executor.processes == []
 
 
 def test_a_worker_that_stops_says_why(tmp_path, asked):

@@ -8,6 +8,7 @@ write the same bytes, and a file appears whole or not at all.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -15,15 +16,16 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
-from headatlas.files import remove, unwritable, write_bytes
+from headatlas.errors import HeadAtlasError
+from headatlas.files import make_folder, remove, unwritable, write_bytes, write_first
 from headatlas.run.cells import cell_path, read_cell
 from headatlas.run.worker import Worker
 
-SILENCE = 60.0  # seconds without a heartbeat after which a worker on another machine counts as gone
-UNSIGNED = 5.0  # seconds after which a claim without a name counts as left behind
+SILENCE = 60.0  # seconds without a heartbeat after which a worker whose death cannot be seen counts as gone
 CLAIMS, FAILED, WORKERS, STEPS = "claims", "failed", "workers", "steps"
 AGREED, ORDER, PLAN = "environment.json", "order.json", "plan.json"
 LOG = "log"  # what workers of this machine print
+NUMBERS = itertools.count()  # of the stores of this process, which may write the same file at the same time
 OURS = {CLAIMS, FAILED, WORKERS, STEPS, AGREED, ORDER, PLAN, LOG}
 
 
@@ -51,8 +53,8 @@ class Store(Protocol):
     def begin(self, number: int, step: dict[str, Any]) -> None:
         """Which cells a step of the run has."""
 
-    def agree(self, environment: dict[str, str]) -> dict[str, str]:
-        """What all workers compute with: the first one says it."""
+    def agree(self, environment: dict[str, str]) -> dict[str, str] | None:
+        """What all workers compute with: the first one says it. None where the map is done."""
 
 
 class Silences:
@@ -74,7 +76,7 @@ class FolderStore:
     def __init__(self, out: Path):
         self.cells, self.work = out / "cells", out / "work"
         self._silences = Silences()
-        self._tag = f".{Worker().name}"
+        self._tag = f".{Worker().name}-{next(NUMBERS)}"
 
     def read(self, key: str) -> bytes | None:
         return read_cell(self.cells, key)
@@ -84,39 +86,33 @@ class FolderStore:
 
     def take(self, claim: str, worker: str) -> bool:
         path = self.work / CLAIMS / claim
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with contextlib.suppress(FileExistsError), open(path, "x") as file:
-                file.write(worker)
-                return True
-            if not self._is_stale(path, worker):
-                return False
-            path.unlink(missing_ok=True)
-            with contextlib.suppress(FileExistsError), open(path, "x") as file:
-                file.write(worker)
-                return True
-        except OSError as error:
-            raise unwritable(path, error) from None
-        return False
+        if write_first(path, worker.encode(), self._tag):
+            return True
+        if not self._is_stale(path, worker):
+            return False
+        remove(path)
+        return write_first(path, worker.encode(), self._tag)
 
     def _is_stale(self, path: Path, worker: str) -> bool:
         """Whether nobody is behind a claim any more."""
         holder = _text(path)
         if holder is None:
             return False  # it has just been released
-        if not holder:  # created, and its worker killed before it could sign
-            return self._silences.of(path.name, "") > UNSIGNED
-        return holder == worker or self.is_gone(holder)
+        # One without a name is what a machine that went down may leave.
+        return not holder or holder == worker or self.is_gone(holder)
 
     def is_gone(self, name: str) -> bool:
         worker = self.worker(name)
         if worker is None or worker.is_gone:
             return True
-        return not worker.is_here and self._silences.of(name, worker.beat) > SILENCE
+        return not worker.is_watched and self._silences.of(name, worker.beat) > SILENCE
 
     def release(self, claim: str) -> None:
         with contextlib.suppress(OSError):
             (self.work / CLAIMS / claim).unlink(missing_ok=True)
+            if not (self.work / AGREED).exists():  # the map was done meanwhile, and nothing is to be left behind
+                (self.work / CLAIMS).rmdir()
+                self.work.rmdir()
 
     def fail(self, key: str, worker: str, why: str) -> None:
         self._write(FAILED, key, {"worker": worker, "why": why})
@@ -132,13 +128,14 @@ class FolderStore:
 
     def begin(self, number: int, step: dict[str, Any]) -> None:
         if self.work.is_dir() and not (self.work / STEPS / f"{number:04d}.json").exists():
-            self._write(STEPS, f"{number:04d}", step)
+            with contextlib.suppress(HeadAtlasError):  # it is only for `headatlas status`
+                self._write(STEPS, f"{number:04d}", step)
 
-    def agree(self, environment: dict[str, str]) -> dict[str, str]:
-        agreed = read_json(self.work / AGREED)
-        if agreed is None:
-            write_bytes(self.work / AGREED, json.dumps(environment, indent=2).encode(), self._tag)
-        return agreed or environment
+    def agree(self, environment: dict[str, str]) -> dict[str, str] | None:
+        if self.work.is_dir():
+            write_first(self.work / AGREED, json.dumps(environment, indent=2).encode(), self._tag)
+        agreed: dict[str, str] | None = read_json(self.work / AGREED)
+        return agreed
 
     def worker(self, name: str) -> Worker | None:
         content = read_json(self.work / WORKERS / f"{name}.json")
@@ -167,9 +164,13 @@ class FolderStore:
 
     def lead(self, keep_environment: bool = False) -> None:
         """Begin a run: forget what earlier runs failed at and planned, and what dead workers left behind."""
-        for name in (FAILED, STEPS, PLAN, *([] if keep_environment else [AGREED])):
-            remove(self.work / name)
+        # File by file, because those who still work may be writing there.
+        for path in (*self._files(FAILED), *self._files(STEPS), self.work / PLAN):
+            remove(path)
+        if not keep_environment:
+            remove(self.work / AGREED)
         self.tidy()
+        make_folder(self.work)
 
     def tidy(self) -> None:
         """Remove the claims, failures and records of workers that are known to be gone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import socket
@@ -35,6 +36,11 @@ def _boot() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
+def _digest(text: str) -> str:
+    """Tells apart processes with the same number in containers that share the name of a host."""
+    return hashlib.sha256(text.encode()).hexdigest()[:6]
+
+
 def birth(pid: int) -> str | None:
     """When a process of this machine was started, in a unit of the system's; "" where that cannot be said, None where
     there is no such process. A process that was killed and not yet waited for counts as gone."""
@@ -57,7 +63,7 @@ def birth(pid: int) -> str | None:
 class Worker:
     """One process that computes cells. Times are on its own clock and only to be shown: clocks may differ."""
 
-    name: str = field(default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}")
+    name: str = field(default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}-{_digest(where())}")
     host: str = field(default_factory=socket.gethostname)
     where: str = field(default_factory=where)
     pid: int = field(default_factory=os.getpid)
@@ -83,6 +89,12 @@ class Worker:
     def is_here(self) -> bool:
         """Whether it is a process of this machine, so that its death can be seen."""
         return self.where == where()
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether its death can be seen for sure: elsewhere, and where another process may have got its number, only
+        its silence tells."""
+        return self.is_here and bool(self.born)
 
     @property
     def is_gone(self) -> bool:

@@ -39,8 +39,11 @@ class Watch:
         now = time.monotonic()
         if now - self._last > LOOK:
             self._last = now
-            for sentence in self.executor.lost():
-                self.reporter.say(sentence)
+            self.look()
+
+    def look(self) -> None:
+        for sentence in self.executor.lost():
+            self.reporter.say(sentence)
 
 
 @contextmanager
@@ -69,6 +72,7 @@ def lead(
     try:
         with Heartbeat(worker, store.tell):
             yield context.with_runner(runner)
+        watch.look()
     finally:
         executor.stop()
         store.tidy_claims()

@@ -35,7 +35,7 @@ from headatlas.workflows.growth import Growth, tested_maps
 from headatlas.workflows.lead import lead
 from headatlas.workflows.order import Order, make_order, needed_order, write_order
 from headatlas.workflows.plan import announce
-from headatlas.workflows.prepare import Prepared, check, prepare
+from headatlas.workflows.prepare import Prepared, check, check_folder, prepare
 from headatlas.workflows.presets import DEFAULT
 from headatlas.workflows.publish import FILES, drop_other_figures, publish
 from headatlas.workflows.stages import Judged, follow
@@ -99,6 +99,7 @@ def make_map(
     """`headatlas.map` with its `parameters`. With `gather`, cells must come from the same versions and kind of device
     as those of the workers that were there before."""
     order = make_order(parameters)
+    check_folder(out)
     if isinstance(executor, Slurm):
         return _submit(parameters, needed_order(order), out, executor, reporter)
     if executor.workers > 1:
@@ -122,7 +123,7 @@ def make_map(
 
 def _submit(parameters: Mapping[str, Any], order: Order, out: Path, executor: Slurm, reporter: Reporter) -> Atlas:
     """Leave everything to jobs, the first of which makes the atlas: only they have the devices."""
-    check(parameters, out)
+    check(parameters)
     out = out.resolve()
     with locked(out):
         FolderStore(out).lead()

@@ -11,10 +11,11 @@ from pydantic_core import PydanticSerializationError
 
 from headatlas.atlas.run_record import Record
 from headatlas.errors import HeadAtlasError, UsageError
-from headatlas.files import write_bytes
+from headatlas.files import write_bytes, write_first
 from headatlas.methods.base import Method
 from headatlas.model.heads import HeadModel
 from headatlas.run.store import ORDER
+from headatlas.run.worker import Worker
 from headatlas.suites.suite import Suite
 
 
@@ -83,7 +84,16 @@ def needed_order(order: Order | None) -> Order:
 
 
 def write_order(out: Path, order: Order) -> None:
-    write_bytes(out / "work" / ORDER, (order.model_dump_json(indent=2) + "\n").encode())
+    write_bytes(out / "work" / ORDER, _text(order))
+
+
+def propose_order(out: Path, order: Order) -> None:
+    """Write the order unless another process has been first with its own."""
+    write_first(out / "work" / ORDER, _text(order), f".{Worker().name}")
+
+
+def _text(order: Order) -> bytes:
+    return (order.model_dump_json(indent=2) + "\n").encode()
 
 
 def read_order(out: Path) -> Order:

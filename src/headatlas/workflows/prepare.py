@@ -49,7 +49,7 @@ class Checked:
     splits: dict[str, Suite]
 
 
-def check(parameters: Mapping[str, Any], out: Path) -> Checked:
+def check(parameters: Mapping[str, Any]) -> Checked:
     """`parameters` are those of `headatlas.map`."""
     shared = ("tasks", "limit", "seeds", "metric", "baseline", "settings", "level")
     request = check_request(
@@ -64,13 +64,13 @@ def check(parameters: Mapping[str, Any], out: Path) -> Checked:
         methods={method.info.name: asdict(method) for method in request.methods},  # type: ignore[call-overload]
     )
     splits = split_examples(request.suite, settings.limits, settings.split_seed)
-    check_folder(out)
     return Checked(request, settings, splits)
 
 
 def prepare(parameters: Mapping[str, Any], out: Path, reporter: Reporter) -> Prepared:
-    """Check everything, load the model, and check what depends on it."""
-    checked = check(parameters, out)
+    """Check everything, load the model, and check what depends on it. The folder is not looked at: a worker on another
+    machine may not have it."""
+    checked = check(parameters)
     model, suite, tasks = parameters["model"], parameters["suite"], parameters["tasks"]
     load_options = parameters["load_options"] or {}
     asked = Asked(

@@ -55,7 +55,7 @@ def read_status(out: Path) -> Status:
     """Of an atlas folder, whether it is finished, being made, or left by a run that was killed."""
     store = FolderStore(out)
     steps = store.steps()
-    record = None if steps and not (out / "run.json").exists() else read_run(out)
+    record = None if store.work.is_dir() and not (out / "run.json").exists() else read_run(out)
     finished, claims, failures = store.finished(), store.claims(), store.failures()
     computing = {worker.cell for worker in store.workers() if worker.cell and not worker.is_gone} | set(claims)
     stages: dict[str, StageStatus] = {}
@@ -67,6 +67,8 @@ def read_status(out: Path) -> Status:
             stages[name] = StageStatus(name, cells, begun=False, tokens_left=tokens)
     workers = store.workers()
     gone = [worker.name for worker in workers if worker.is_gone]
+    if not store.work.is_dir():  # the map was done meanwhile
+        return Status([], [], [], [], 0.0, read_run(out))
     rate = sum(worker.tokens / worker.busy for worker in workers if worker.busy and worker.name not in gone)
     return Status(list(stages.values()), workers, gone, list(failures.values()), rate, record)
 

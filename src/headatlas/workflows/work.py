@@ -13,12 +13,12 @@ from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.progress import Reporter
 from headatlas.run.cells import CellsFailed
 from headatlas.run.shared import Part, SharedRunner
-from headatlas.run.store import ORDER, FolderStore, Store
+from headatlas.run.store import FolderStore, Store
 from headatlas.run.worker import Heartbeat, Worker
 from headatlas.workflows.agreement import agree, environment_of
 from headatlas.workflows.executors import Executor, Local, Slurm
 from headatlas.workflows.map import make_map
-from headatlas.workflows.order import Order, make_order, needed_order, read_order, write_order
+from headatlas.workflows.order import Order, make_order, needed_order, propose_order, read_order
 from headatlas.workflows.prepare import check_folder, prepare
 from headatlas.workflows.stages import Mapped, follow
 
@@ -39,7 +39,9 @@ def work(
     worker = Worker()
     with Heartbeat(worker, store.tell, parent):
         ready = prepare(order.parameters(), out, reporter)
-        agree(store, environment_of(ready.context))
+        if not agree(store, environment_of(ready.context)):
+            reporter.say(f"The map in {out} was done before this worker had loaded the model.")
+            return []
         runner = SharedRunner(out / "cells", reporter, store=store, worker=worker, part=part or Part())
         stages = follow(ready.context.with_runner(runner), ready.methods, ready.named, ready.settings)
         measured = [stage.measured for stage in stages if isinstance(stage, Mapped)]
@@ -64,10 +66,8 @@ def run_shard(
     order = needed_order(make_order({**parameters, "threads": executor.threads}))
     check_folder(out)
     store = FolderStore(out)
-    if (out / "work" / ORDER).exists():
-        _check_same(read_order(out), order, out)
-    else:
-        write_order(out, order)
+    propose_order(out, order)
+    _check_same(read_order(out), order, out)
     store.tidy()
     if failed := work(out, order, store, reporter, part):
         raise failed[0]

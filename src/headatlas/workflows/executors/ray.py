@@ -22,6 +22,8 @@ class Ray:
     model and goes on; the cells it had finished are there.
     """
 
+    store: type[FolderStore] = FolderStore
+
     def __init__(
         self, workers: int = 2, threads: int | None = None, address: str | None = None, gpus: float | None = None
     ):
@@ -56,7 +58,7 @@ class Ray:
                 ) from None
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         again = {"max_restarts": FOREVER, "max_task_retries": FOREVER}
-        store = ray.remote(FolderStore).options(num_cpus=0, scheduling_strategy=here, **again)
+        store = ray.remote(self.store).options(num_cpus=0, scheduling_strategy=here, **again)
         self._coordinator = store.remote(out.resolve())
         actor = ray.remote(RayWorker).options(num_cpus=self.threads, num_gpus=self.gpus, **again)
         suite = Path(order.suite)
@@ -149,8 +151,8 @@ class RemoteStore:
     def begin(self, number: int, step: dict[str, Any]) -> None:
         self._ask("begin", number, step)
 
-    def agree(self, environment: dict[str, str]) -> dict[str, str]:
-        agreed: dict[str, str] = self._ask("agree", environment)
+    def agree(self, environment: dict[str, str]) -> dict[str, str] | None:
+        agreed: dict[str, str] | None = self._ask("agree", environment)
         return agreed
 
 

@@ -70,6 +70,16 @@ class Killed(BaseException):
     """No Exception: those are failures of a cell."""
 
 
+def test_a_cell_that_fails_is_named_with_its_task_and_examples(atlas, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("no luck")
+
+    monkeypatch.setattr(trial_module, "score_sets", fail)
+    with pytest.raises(HeadAtlasError, match=r"cells of .* failed; .* removal of \w+ \([\w-]+.*\): RuntimeError: no luck"):
+        check(atlas, planted(), SUITE, tests=["mask"], reporter=tiny.Listener())
+    assert not (atlas / "evidence.parquet").exists()
+
+
 def test_a_killed_run_is_continued_and_gives_the_same_bytes(atlas, tmp_path, monkeypatch):
     whole = shutil.copytree(atlas, tmp_path / "whole")
     run = functools.partial(check, model=planted(), suite=SUITE, tests=["mask", "keep", "specificity"])

@@ -10,6 +10,7 @@ from benchmarks import (
     certificate,
     forward,
     gates,
+    kills,
     page,
     pairs,
     probe,
@@ -18,6 +19,7 @@ from benchmarks import (
     scaling,
     sets,
     start,
+    workers,
 )
 from benchmarks.peers import run as peers
 from headatlas.model.loading import load
@@ -33,7 +35,7 @@ LONG = {
     "sets": sets.run,
 }  # only when asked for by name
 ALONE = {"start": start.run, "page": page.run, "quick": quick.run}
-LONG_ALONE = {"calibration": calibration.run, "scaling": scaling.run}
+LONG_ALONE = {"calibration": calibration.run, "kills": kills.run, "scaling": scaling.run, "workers": workers.run}
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or [*ON_MODEL, *ALONE]

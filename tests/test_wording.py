@@ -21,6 +21,7 @@ from headatlas.wording import (
     rounded,
     signed,
     significant,
+    some_of,
 )
 
 
@@ -28,7 +29,7 @@ def test_the_examples_of_the_docstrings_are_true():
     result = doctest.testmod(wording)
     assert result.failed == 0
     documented = [decimal, signed, fitting_digits, significant, p_value, percent, interval, count, head_name, head_list]
-    documented += [rounded, duration, elapsed, gigabytes, listed]
+    documented += [rounded, duration, elapsed, gigabytes, listed, some_of]
     assert result.attempted == len(documented)
 
 

@@ -6,16 +6,19 @@ import errno
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from headatlas.errors import HeadAtlasError, UsageError
 
+NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)  # of file systems without hard links
+
 
 @contextmanager
-def atomic(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path` to write to; synced and renamed at the end, removed if anything fails."""
-    temporary = path.with_name(f".{path.name}.tmp")
+def atomic(path: Path, tag: str = "") -> Iterator[Path]:
+    """A temporary name beside `path` to write to; synced and renamed at the end, removed if anything fails. Where
+    several processes may write the same file, each gives a `tag` of its own."""
+    temporary = path.with_name(f".{path.name}{tag}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
@@ -23,7 +26,7 @@ def atomic(path: Path) -> Iterator[Path]:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        raise _plain(path, error) from None
+        raise unwritable(path, error) from None
     finally:
         temporary.unlink(missing_ok=True) if path.parent.is_dir() else None
 
@@ -42,7 +45,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             path.rmdir()
         os.replace(temporary, path)
     except OSError as error:
-        raise _plain(path, error) from None
+        raise unwritable(path, error) from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -55,9 +58,48 @@ def check_new_folder(path: Path) -> Path:
     return path
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    with atomic(path) as temporary:
+def write_bytes(path: Path, content: bytes, tag: str = "") -> None:
+    with atomic(path, tag) as temporary:
         temporary.write_bytes(content)
+
+
+def write_first(path: Path, content: bytes, tag: str) -> bool:
+    """Write a file unless there is one: of several processes, each with a `tag` of its own, one succeeds. It appears
+    with its content, whenever a process is killed."""
+    temporary = path.with_name(f".{path.name}{tag}.tmp")
+    try:
+        try:
+            return _link(temporary, path, content)
+        except FileNotFoundError:  # another process has just removed the folder
+            return _link(temporary, path, content)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _link(temporary: Path, path: Path, content: bytes) -> bool:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary.write_bytes(content)
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        if path.exists():
+            return False
+        os.replace(temporary, path)
+    return True
+
+
+def make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from None
 
 
 def remove(path: Path) -> None:
@@ -73,7 +115,8 @@ def remove(path: Path) -> None:
         ) from None
 
 
-def _plain(path: Path, error: OSError) -> HeadAtlasError:
+def unwritable(path: Path, error: OSError) -> HeadAtlasError:
+    """What the system said when a file could not be written, and what to do."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     why = "there is no room left" if full else error.strerror or str(error)
     todo = "Make room" if full else "Make it writable or choose another folder"

@@ -156,6 +156,16 @@ def listed(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def some_of(names: Sequence[str], most: int = 3) -> str:
+    """The first names of a list that may be long, and how many more there are.
+
+    >>> some_of(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 def head_name(layer: int, head: int) -> str:
     """The name of a head.
 

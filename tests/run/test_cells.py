@@ -112,8 +112,10 @@ def test_an_exception_keeps_what_was_finished(runner):
     def fail():
         raise RuntimeError("power cut")
 
-    with pytest.raises(RuntimeError):
-        runner.run("", [counting({"seed": 1}, calls), Cell(COUNTING, {"seed": 9}, fail, 1)])
+    with pytest.raises(
+        HeadAtlasError, match=r"1 of 2 cells of Counting failed; the others are done. counting: RuntimeError: power cut"
+    ):
+        runner.run("Counting", [Cell(COUNTING, {"seed": 9}, fail, 1), counting({"seed": 1}, calls)])
     assert [path.suffix for path in runner.folder.iterdir()] == [".safetensors"]
 
 

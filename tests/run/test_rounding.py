@@ -66,4 +66,6 @@ def test_a_model_that_is_not_in_memory_is_not_measured_and_it_is_said(tmp_path, 
 
     monkeypatch.setattr("headatlas.run.rounding.in_float32", refuse)
     assert rounding_noise(context) is None
-    assert "What rounding adds could not be measured: Weights of tiny" in context.runner.reporter.said[0]
+    said = context.runner.reporter.said[0]
+    assert said.startswith("What rounding adds could not be measured: rounding of Colours (")
+    assert "Weights of tiny are not in memory" in said

@@ -4,7 +4,8 @@ import shutil
 import pytest
 
 from headatlas.workflows import held_out
-from headatlas.workflows.map import map_heads
+from headatlas.workflows.executors import Local
+from headatlas.workflows.map import make_map, map_heads
 from tests import tiny
 from tests.workflows.planted import SUITE, planted
 
@@ -31,3 +32,21 @@ def mapped(nothing_published, tmp_path_factory):
 def atlas(mapped, tmp_path):
     """A copy to write into."""
     return shutil.copytree(mapped, tmp_path / "atlas")
+
+
+@pytest.fixture(scope="session")
+def asked(tiny_folder, tiny_tasks):
+    """The parameters of a small map that several processes can make."""
+    methods = ["attribute", "ablate", "gate"]
+    given = {"model": tiny_folder, "suite": tiny_tasks, "methods": methods, "at_chance": True, "preset": "quick",
+             "settings": {"gate": {"steps": 2}}, "report": False, "chat": False, "known_only": False}  # fmt: skip
+    rest = ("tasks", "limit", "seeds", "metric", "baseline", "level", "load_options", "command")
+    return {**dict.fromkeys(rest), **given}
+
+
+@pytest.fixture(scope="session")
+def one(tmp_path_factory, asked):
+    """That map, made by one process with one thread."""
+    out = tmp_path_factory.mktemp("one") / "atlas"
+    make_map(asked, out, Local(threads=1), tiny.Listener())
+    return out

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from headatlas.methods import METHODS
 from headatlas.progress import Reporter
-from headatlas.run import cells
+from headatlas.run import store
 from headatlas.workflows.map import map_heads
 from tests import tiny
 
@@ -40,17 +40,17 @@ def map_tiny(out: Path, report: bool = True) -> None:
 def map_and_die(out: Path, method: str, report: bool) -> None:
     """Die in place of writing a cell of the method."""
     kind = METHODS[method]
-    measure, write, left = kind.measure, cells.write_bytes, KILLED_AT[method]
+    measure, write, left = kind.measure, store.write_bytes, KILLED_AT[method]
 
-    def counting(path, content):
+    def counting(path, content, tag):
         nonlocal left
         left -= 1
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
-        write(path, content)
+        write(path, content, tag)
 
     def measured(self, context):
-        cells.write_bytes = counting
+        store.write_bytes = counting
         return measure(self, context)
 
     kind.measure = measured

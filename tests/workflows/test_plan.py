@@ -10,7 +10,7 @@ from rich.console import Console
 from headatlas.methods import METHODS
 from headatlas.methods.base import Method
 from headatlas.progress import Reporter
-from headatlas.run.cells import Runner
+from headatlas.run.cells import Cell
 from headatlas.run.speed import Speed
 from headatlas.workflows import plan as planning
 from headatlas.workflows.map import map_heads
@@ -24,13 +24,13 @@ METHODS_OF_MAP = ["attribute", "ablate", "probe", "gate", "attention"]
 @pytest.fixture
 def ran(monkeypatch):
     """Cells that are computed, in order."""
-    cells, compute = [], Runner._write
+    cells, compute = [], Cell.result
 
-    def note(self, cell, result):
-        cells.append(cell)
-        compute(self, cell, result)
+    def note(self):
+        cells.append(self)
+        return compute(self)
 
-    monkeypatch.setattr(Runner, "_write", note)
+    monkeypatch.setattr(Cell, "result", note)
     return cells
 
 

@@ -66,8 +66,18 @@ def test_without_a_method_the_default_map_is_tested_and_with_it_all_tests_run(at
     assert set(tested.evidence.query("test == 'specificity'")["eval_task"]) == {"Colours", "Numbers", "Neutral"}
 
 
-class Killed(Exception):
-    pass
+class Killed(BaseException):
+    """No Exception: those are failures of a cell."""
+
+
+def test_a_cell_that_fails_is_named_with_its_task_and_examples(atlas, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("no luck")
+
+    monkeypatch.setattr(trial_module, "score_sets", fail)
+    with pytest.raises(HeadAtlasError, match=r"cells of .* failed; .* removal of \w+ \([\w-]+.*\): RuntimeError: no luck"):
+        check(atlas, planted(), SUITE, tests=["mask"], reporter=tiny.Listener())
+    assert not (atlas / "evidence.parquet").exists()
 
 
 def test_a_killed_run_is_continued_and_gives_the_same_bytes(atlas, tmp_path, monkeypatch):

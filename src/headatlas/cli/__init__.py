@@ -6,7 +6,23 @@ import sys
 
 import typer
 
-from headatlas.cli import compare, edit, export, models, plan, plot, report, selftest, serve, suite, top, verify
+from headatlas.cli import (
+    compare,
+    edit,
+    export,
+    gather,
+    models,
+    plan,
+    plot,
+    report,
+    selftest,
+    serve,
+    status,
+    suite,
+    top,
+    verify,
+    work,
+)
 from headatlas.cli import eval as eval_command
 from headatlas.cli import map as map_command
 from headatlas.errors import HeadAtlasError, Interrupted, UsageError
@@ -22,6 +38,9 @@ app = typer.Typer(
 app.command("map", cls=map_command.Command)(map_command.run)
 app.command("plan", cls=plan.Command)(plan.run)
 app.command("verify", cls=verify.Command)(verify.run)
+app.command("status")(status.run)
+app.command("work")(work.run)
+app.command("gather")(gather.run)
 app.command("top")(top.run)
 app.command("plot", cls=plot.Command)(plot.run)
 app.command("report")(report.run)

@@ -78,6 +78,20 @@ def run(
     device_map: Annotated[str | None, typer.Option(help="Passed on to transformers, such as auto.")] = None,
     dtype: Dtype = None,
     trust_remote_code: TrustRemoteCode = False,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that share the work, 1 by default; the atlas has the same bytes.")
+    ] = None,
+    executor: Annotated[
+        str, typer.Option(help="Where workers run: local (processes of this machine), ray or slurm.")
+    ] = "local",
+    threads: Annotated[int | None, typer.Option(help="Threads of each worker.")] = None,
+    gpus: Annotated[int | None, typer.Option(help="GPUs of each worker, with ray or slurm.")] = None,
+    address: Annotated[str | None, typer.Option(help="The Ray cluster; the one that runs here by default.")] = None,
+    partition: Annotated[str | None, typer.Option(help="The partition of Slurm.")] = None,
+    minutes: Annotated[int | None, typer.Option("--time", help="Minutes that a job of Slurm may take; 60.")] = None,
+    shard: Annotated[
+        str | None, typer.Option(metavar="K/N", help="Be one of N processes that share the folder; then gather.")
+    ] = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -87,38 +101,52 @@ def run(
     is compared with the twin's. `headatlas suite check SUITE --model M` says beforehand what your tasks allow.
     """
     from headatlas.progress import Reporter
-    from headatlas.workflows.map import map_heads
+    from headatlas.workflows.executors import choose_executor
+    from headatlas.workflows.map import make_map
+    from headatlas.workflows.work import run_shard
 
     command = shlex.join(["headatlas", *sys.argv[1:]])
+    reporter = Reporter(quiet=quiet or json_)
+    parameters = {
+        "model": model,
+        "suite": suite,
+        "methods": [name.strip() for name in method.split(",")] if method else None,
+        "tasks": task,
+        "preset": preset,
+        "limit": limit,
+        "seeds": seeds,
+        "metric": metric,
+        "baseline": baseline,
+        "settings": parse_settings([*(set_ or ()), *shorthand(exact, gates, top, confidence)]),
+        "level": level,
+        "chat": chat,
+        "at_chance": at_chance,
+        "known_only": known_only,
+        "load_options": {
+            "device": device,
+            "device_map": device_map,
+            "dtype": dtype,
+            "trust_remote_code": trust_remote_code,
+        },
+        "command": command,
+        "report": True,
+    }
     try:
-        atlas = map_heads(
-            model,
-            suite,
-            [name.strip() for name in method.split(",")] if method else None,
-            tasks=task,
-            preset=preset,
-            out=out,
-            limit=limit,
-            seeds=seeds,
-            metric=metric,
-            baseline=baseline,
-            settings=parse_settings([*(set_ or ()), *shorthand(exact, gates, top, confidence)]),
-            level=level,
-            chat=chat,
-            at_chance=at_chance,
-            known_only=known_only,
-            load_options={
-                "device": device,
-                "device_map": device_map,
-                "dtype": dtype,
-                "trust_remote_code": trust_remote_code,
-            },
-            command=command,
-            reporter=Reporter(quiet=quiet or json_),
+        where = choose_executor(
+            executor, workers, threads=threads, gpus=gpus, address=address, partition=partition, minutes=minutes
         )
+        if shard is not None:
+            run_shard(parameters, out, shard, where, reporter)
+            return
+        atlas = make_map(parameters, out, where, reporter)
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted. Nothing that was finished is lost; continue with: {command}") from None
-    if json_:
+    show(atlas, json_, quiet)
+
+
+def show(atlas: Atlas, as_json: bool, quiet: bool) -> None:
+    """Print what came out."""
+    if as_json:
         _print_json(atlas)
     elif not quiet:
         _print(atlas)

@@ -224,6 +224,10 @@ class Trial:
         self, title: str, split: str, cells: Mapping[str, Sequence[tuple[Batch, Cell]]]
     ) -> dict[str, Outcome]:
         """Per measured task, the outcome of the cells of its batches."""
+        for task, of_task in cells.items():
+            ids = [example.id for example in self.context.examples(task, split)]
+            for batch, _ in of_task:
+                self.context.note_examples(batch, task, [ids[member] for member in batch.members])
         every = [cell for of_task in cells.values() for _, cell in of_task]
         results = iter(self.context.runner.run(title, every))
         return {

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
 
 from headatlas.errors import HeadAtlasError
 from headatlas.files import write_bytes
@@ -40,6 +40,8 @@ class Cell:
     compute: Callable[[], Result]
     tokens: int
     forwards: int = 1
+    examples: Callable[[], str] = str  # its task and examples in words, for errors; empty where it has none
+    group: str = ""  # cells of one group are computed together, so one worker takes all of them
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -50,6 +52,41 @@ class Cell:
     def key(self) -> str:
         text = json.dumps(self.identity, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def result(self) -> Result:
+        """Compute it, and refuse what is not finite."""
+        result = self.compute()
+        for name, array in result.items():
+            if not np.isfinite(array).all():
+                raise HeadAtlasError(
+                    f"A result is not finite ({name} of {self.kind.name}): the model gave NaN or infinite "
+                    'log-probabilities. Check its weights, or load it with `dtype` "float32".'
+                )
+        return result
+
+    def failure(self, error: Exception) -> str:
+        """Why it failed, in one sentence that names its examples."""
+        reason = str(error)
+        if not isinstance(error, HeadAtlasError):
+            reason = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
+        examples = self.examples()
+        sentence = f"{self.kind.name}{f' of {examples}' if examples else ''}: {' '.join(reason.split())}"
+        return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+
+
+class CellsFailed(HeadAtlasError):
+    """Cells failed for reasons of their own, which are `failures`. All others of the step are done."""
+
+    SHOWN = 3
+
+    def __init__(self, title: str, failures: Sequence[str], cells: int):
+        self.failures = tuple(failures)
+        more = len(failures) - self.SHOWN
+        listed = [*failures[: self.SHOWN], *([f"and {more} more."] if more > 0 else [])]
+        super().__init__(
+            f"{len(failures)} of {cells} cells of {title} failed; the others are done. {' '.join(listed)} Run the same "
+            "command again to compute only what is missing."
+        )
 
 
 @dataclass
@@ -63,57 +100,105 @@ class Runner:
     computed: set[str] = field(default_factory=set)
     reused: set[str] = field(default_factory=set)
     before: Callable[[], None] | None = None
+    damaged: set[str] = field(default_factory=set)
 
     def run(self, title: str, cells: Sequence[Cell]) -> list[Result]:
-        """The results of the cells, in order."""
+        """The results of the cells, in order. One that fails does not keep the others from being computed."""
         cached = [self._read(cell) for cell in cells]
         missing = [cell for cell, result in zip(cells, cached, strict=True) if result is None]
         self.reused |= {cell.key for cell in cells} - {cell.key for cell in missing} - self.computed
-        if missing and self.before is not None:
-            self.before()
-            self.before = None
+        if missing:
+            self.publish()
+        failures: list[str] = []
+        cause: Exception | None = None
         with self.reporter.bar(title, len(missing), sum(cell.tokens for cell in missing)) as advance:
             results: list[Result] = []
             for cell, result in zip(cells, cached, strict=True):
                 if result is None:
-                    result = cell.compute()
-                    self._write(cell, result)
+                    try:
+                        result = cell.result()
+                    except Exception as error:
+                        failures.append(cell.failure(error))
+                        cause = cause or error
+                        continue
+                    self._save(cell.key, encode(cell, result))
                     self.computed.add(cell.key)
                     advance(cell.tokens)
                 results.append(result)
+        if failures:
+            raise CellsFailed(title, failures, len(cells)) from cause
         return results
 
+    def publish(self) -> None:
+        """Call `before`, once."""
+        before, self.before = self.before, None
+        if before is not None:
+            before()
+
     def path(self, cell: Cell) -> Path:
-        return self.folder / f"{cell.key}.safetensors"
+        return cell_path(self.folder, cell.key)
 
     def _read(self, cell: Cell) -> Result | None:
         """A cached result; one that cannot be read or does not match its checksum is computed again."""
-        path = self.path(cell)
-        if not path.exists():
+        content = self._load(cell.key)
+        if content is None:
             return None
-        try:
-            with safe_open(path, framework="np") as file:
-                result = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-                if file.metadata()["checksum"] == _checksum(result):
-                    return result
-        except PermissionError:
-            raise HeadAtlasError(f"Cannot read {path}: permission denied. Make it readable or remove it.") from None
-        except (SafetensorError, OSError, KeyError, TypeError):
-            pass
-        self.reporter.say(f"{path.name} is damaged and will be computed again.")
+        result = decode(content)
+        if result is None and cell.key not in self.damaged:
+            self.damaged.add(cell.key)
+            self.reporter.say(f"{cell_path(self.folder, cell.key).name} is damaged and will be computed again.")
+        return result
+
+    def _load(self, key: str) -> bytes | None:
+        return read_cell(self.folder, key)
+
+    def _save(self, key: str, content: bytes) -> None:
+        write_bytes(cell_path(self.folder, key), content)
+
+
+def cell_path(folder: Path, key: str) -> Path:
+    return folder / f"{key}.safetensors"
+
+
+def read_cell(folder: Path, key: str) -> bytes | None:
+    """The file of a cell; None where there is none."""
+    path = cell_path(folder, key)
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except PermissionError:
+        raise HeadAtlasError(f"Cannot read {path}: permission denied. Make it readable or remove it.") from None
+    except OSError:
+        return b""  # damaged
+
+
+def encode(cell: Cell, result: Result) -> bytes:
+    """The file of a cell: its arrays, their checksum, and all that they depend on."""
+    metadata = {"checksum": _checksum(result), "inputs": json.dumps(cell.identity, sort_keys=True)}
+    # safetensors writes a strided view as if it were not one.
+    contiguous = {name: np.ascontiguousarray(array) for name, array in result.items()}
+    content = save(contiguous, metadata=metadata)
+    # safetensors writes metadata in any order; sorted, the same result has the same bytes.
+    end, header = _header(content)
+    text = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + content[end:]
+
+
+def decode(content: bytes) -> Result | None:
+    """The arrays of a cell's file; None where it is damaged."""
+    try:
+        result = load(content)
+        return result if _header(content)[1]["__metadata__"]["checksum"] == _checksum(result) else None
+    except (SafetensorError, ValueError, KeyError, TypeError):
         return None
 
-    def _write(self, cell: Cell, result: Result) -> None:
-        for name, array in result.items():
-            if not np.isfinite(array).all():
-                raise HeadAtlasError(
-                    f"A result is not finite ({name} of {cell.kind.name}): the model gave NaN or infinite "
-                    'log-probabilities. Check its weights, or load it with `dtype` "float32".'
-                )
-        metadata = {"checksum": _checksum(result), "inputs": json.dumps(cell.identity, sort_keys=True)}
-        # safetensors writes a strided view as if it were not one.
-        contiguous = {name: np.ascontiguousarray(array) for name, array in result.items()}
-        write_bytes(self.path(cell), save(contiguous, metadata=metadata))
+
+def _header(content: bytes) -> tuple[int, dict[str, Any]]:
+    """Where the header of a safetensors file ends, and what it says."""
+    end = 8 + int.from_bytes(content[:8], "little")
+    return end, json.loads(content[8:end])
 
 
 def _checksum(result: Result) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,7 @@ from headatlas.run.encoding import Encoder
 from headatlas.stats import Array
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
+from headatlas.wording import some_of
 
 
 class RunContext:
@@ -29,6 +30,7 @@ class RunContext:
         self.model_fingerprint = model.fingerprint()
         self.tasks = splits["fit"].tasks
         self._batches: dict[tuple[str, str, bool, bool], list[Batch]] = {}
+        self._fed: dict[str, tuple[str, list[str]]] = {}  # by the key of a batch: its task and the ids of its examples
 
     def with_splits(self, splits: Mapping[str, Suite]) -> RunContext:
         """The same context on other examples."""
@@ -61,6 +63,8 @@ class RunContext:
             scored = slice(None) if with_distractors else slice(1)
             encoded = [self.encoder.encode(example)[scored] for example in self.examples(task, split)]
             self._batches[key] = make_batches(encoded, closed=closed)
+            for batch in self._batches[key]:
+                self.note_examples(batch, task, [self.examples(task, split)[member].id for member in batch.members])
         return self._batches[key]
 
     @cached_property
@@ -80,7 +84,21 @@ class RunContext:
         self, kind: CellKind, compute: Callable[[], Result], cost: float, /, *, forwards: int = 1, **inputs: Any
     ) -> Cell:
         """A cell that runs about `cost` tokens in so many forwards; its key holds the environment and all `inputs`."""
-        return Cell(kind, {"environment": self.environment, **inputs}, compute, round(cost), forwards)
+        whole = {"environment": self.environment, **inputs}
+        return Cell(kind, whole, compute, round(cost), forwards, lambda: self._examples_in(inputs))
+
+    def note_examples(self, batch: Batch, task: str, ids: list[str]) -> None:
+        """Whose examples a batch holds, so that a cell that fails can be named by them."""
+        self._fed[batch.key] = task, ids
+
+    def _examples_in(self, inputs: Any) -> str:
+        """The tasks and examples of the batches that the inputs of a cell name."""
+        examples: dict[str, dict[str, None]] = {}
+        for text in _texts(inputs):
+            task, ids = self._fed.get(text, ("", []))
+            examples.setdefault(task, {}).update(dict.fromkeys(ids))
+        listed = [f"{task} ({some_of([*ids])})" for task, ids in examples.items() if ids]
+        return ", ".join(listed)
 
     def per_example(self, task: str, split: str, results: Sequence[Array]) -> Array:
         """The rows of one result per batch, put back in the order of `examples(task, split)`."""
@@ -101,3 +119,15 @@ class RunContext:
     def say(self, remark: str) -> None:
         """A remark to the user."""
         self.runner.reporter.say(remark)
+
+
+def _texts(inputs: Any) -> Iterator[str]:
+    """All strings in what JSON can hold."""
+    if isinstance(inputs, str):
+        yield inputs
+    elif isinstance(inputs, Mapping):
+        for value in inputs.values():
+            yield from _texts(value)
+    elif isinstance(inputs, list | tuple):
+        for value in inputs:
+            yield from _texts(value)

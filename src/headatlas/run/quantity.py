@@ -98,7 +98,13 @@ class TaskQuantity:
                 [item.options for item in items], max(tokens, min(REUSE * start, MOST)), prefixes, overhead
             )
             batches += [replace(batch, members=tuple(part[i] for i in batch.members)) for batch in made]
+        for batch in batches:
+            self.note_examples(batch)
         return batches
+
+    def note_examples(self, batch: Batch) -> None:
+        """Whose examples a batch holds, for errors; members index `items`."""
+        self.context.note_examples(batch, self.task, [self.items[i].example.id for i in batch.members])
 
     def prefix(self, batch: Batch) -> int:
         """Positions at the beginning of a batch that no replacement changes."""

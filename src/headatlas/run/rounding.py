@@ -6,10 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from headatlas.errors import HeadAtlasError
 from headatlas.model.precision import in_float32, is_rounded
 from headatlas.run.batches import BATCH_TOKENS, Batch
-from headatlas.run.cells import Cell, CellKind, Result
+from headatlas.run.cells import Cell, CellKind, CellsFailed, Result
 from headatlas.run.context import RunContext
 from headatlas.run.interventions import Unit, ablate_each, ablation_forwards
 from headatlas.run.quantity import plan_quantity
@@ -31,8 +30,8 @@ def rounding_noise(context: RunContext) -> float | None:
         return None
     try:
         results = context.runner.run(TITLE, _cells(context))
-    except (HeadAtlasError, RuntimeError) as error:  # torch's errors of memory are RuntimeErrors
-        context.say(f"What rounding adds could not be measured: {str(error).splitlines()[0]}")
+    except CellsFailed as error:
+        context.say(f"What rounding adds could not be measured: {error.failures[0]}")
         return None
     return float(np.sqrt(np.square(np.concatenate([result["differences"] for result in results])).mean()))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -15,39 +14,31 @@ from typing import Any
 from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.lock import locked
 from headatlas.atlas.records import HeadMap
-from headatlas.atlas.run_record import (
-    Asked,
-    AuditRecord,
-    MapSettings,
-    ModelRecord,
-    RunRecord,
-    SuiteRecord,
-    write_run,
-)
+from headatlas.atlas.run_record import AuditRecord, ModelRecord, RunRecord, SuiteRecord, write_run
 from headatlas.atlas.writing import write_competence
-from headatlas.errors import HeadAtlasError, UsageError
+from headatlas.errors import HeadAtlasError
 from headatlas.files import remove
 from headatlas.methods.base import Method
 from headatlas.model.heads import HeadModel
-from headatlas.model.loading import load
 from headatlas.progress import Reporter
-from headatlas.run.cells import Runner
-from headatlas.run.competence import competence
+from headatlas.run.cells import CellsFailed
 from headatlas.run.context import RunContext
-from headatlas.run.encoding import Encoder
-from headatlas.run.rounding import rounding_noise
-from headatlas.run.selection import select, split_examples
+from headatlas.run.store import FolderStore
 from headatlas.stats import too_few_groups
 from headatlas.suites.audit.audit import audit
 from headatlas.suites.suite import SPLITS, Suite
 from headatlas.views.rounding import rounding_warning
 from headatlas.views.terminal.stages import competence_line, method_line
-from headatlas.workflows.choose_methods import in_turn, usable_methods
+from headatlas.workflows.choose_methods import in_turn
+from headatlas.workflows.executors import Executor, Slurm, choose_executor
 from headatlas.workflows.growth import Growth, tested_maps
+from headatlas.workflows.lead import lead
+from headatlas.workflows.order import Order, make_order, needed_order, write_order
 from headatlas.workflows.plan import announce
+from headatlas.workflows.prepare import Prepared, check, check_folder, prepare
 from headatlas.workflows.presets import DEFAULT
 from headatlas.workflows.publish import FILES, drop_other_figures, publish
-from headatlas.workflows.request import check_request
+from headatlas.workflows.stages import Judged, follow
 
 TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet", "noise.parquet")
 
@@ -72,6 +63,8 @@ def map_heads(
     load_options: Mapping[str, Any] | None = None,
     command: str | None = None,
     report: bool = True,
+    workers: int | None = None,
+    executor: str | Executor | Slurm = "local",
     reporter: Reporter | None = None,
 ) -> Atlas:
     """Map what every head of `model` does for every task of `suite`, and write the atlas to `out`.
@@ -82,87 +75,68 @@ def map_heads(
     `metric` ("margin" or "logprob") and `baseline` ("twin", "pair", "mean", "zero" or "resample") go to every method
     that has them; by default they follow from what the examples have. `settings` are settings of methods by their
     names, such as {"probe": {"kind": "paper"}}. Without `report`, figures, report.md and report.html are left out.
+    Cells are shared out among so many `workers` (one unless given), which are processes of this machine, or elsewhere
+    with the `executor` "ray" or "slurm"; the atlas has the same bytes.
 
     The atlas can be read while it grows: competence is written and published first, then the maps of one method after
     the other, quick methods first; `atlas.run.pending` names those that are still to come.
     """
-    reporter = reporter or Reporter()
-    asked_for = check_request(
-        suite, methods, preset, tasks=tasks, limit=limit, seeds=seeds, metric=metric, baseline=baseline,
-        settings=settings, level=level,
-    )  # fmt: skip
-    chosen, ready = asked_for.suite, asked_for.methods
-    how = MapSettings(
-        preset=preset,
-        limits=asked_for.limits,
-        chat=chat,
-        at_chance=at_chance or bool(tasks),
-        known_only=known_only,
-        methods={method.info.name: asdict(method) for method in ready},  # type: ignore[call-overload]
-    )
-    splits = split_examples(chosen, how.limits, how.split_seed)
-    out = _checked_folder(Path(out))
-    asked = Asked(
-        model=None if isinstance(model, HeadModel) else str(model),
-        load={key: str(value).removeprefix("torch.") for key, value in (load_options or {}).items() if value},
-        suite=None if isinstance(suite, Suite) else str(suite),
-        level=level,
-        tasks=list(tasks) if tasks else None,
-        command=command,
-    )
-    if not isinstance(model, HeadModel):
-        model = load(model, reporter=reporter, **(load_options or {}))
-    context = RunContext(model, splits, Runner(out / "cells", reporter), Encoder(model, chat))
-    _check_examples(context, ready)
-    announce(context, ready, reporter)
-    with locked(out):
-        earlier = tested_maps(out)
-        record = _begin(context, chosen, how, asked, ready, out, reporter)
-        for name in (*TABLES, *FILES):
-            remove(out / name)
-        growth = Growth(record, out, model.name, earlier)
-        return _run(context, ready, methods is not None, growth, report, reporter)
+    reporter, out = reporter or Reporter(), Path(out)
+    parameters = {
+        "model": model, "suite": suite, "methods": methods, "tasks": tasks, "preset": preset, "limit": limit,
+        "seeds": seeds, "metric": metric, "baseline": baseline, "settings": settings, "level": level, "chat": chat,
+        "at_chance": at_chance, "known_only": known_only, "load_options": load_options, "command": command,
+        "report": report,
+    }  # fmt: skip
+    if isinstance(executor, str):
+        executor = choose_executor(executor, workers)
+    return make_map(parameters, out, executor, reporter)
 
 
-def _checked_folder(out: Path) -> Path:
-    """Refuse to write into something that is not ours."""
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"`out` {out} is a file; give a folder.")
+def make_map(
+    parameters: Mapping[str, Any], out: Path, executor: Executor | Slurm, reporter: Reporter, gather: bool = False
+) -> Atlas:
+    """`headatlas.map` with its `parameters`. With `gather`, cells must come from the same versions and kind of device
+    as those of the workers that were there before."""
+    order = make_order(parameters)
+    check_folder(out)
+    if isinstance(executor, Slurm):
+        return _submit(parameters, needed_order(order), out, executor, reporter)
+    if executor.workers > 1:
+        needed_order(order)
+    threads = executor.enter()
     try:
-        left_behind = {".lock", ".run.json.tmp"}  # by a run that was killed before its first file
-        has_record = (out / "run.json").exists()
-        if out.is_dir() and not has_record and {path.name for path in out.iterdir()} - left_behind:
-            raise UsageError(f"The folder {out} is not empty and not an atlas. Give an empty or a new folder as `out`.")
-        if has_record:
-            Atlas(out)
-    except OSError as error:
-        raise HeadAtlasError(f"Cannot use the folder {out}: {error.strerror}. Choose another `out`.") from None
-    return out
+        ready = prepare(parameters, out, reporter)
+        plan = announce(ready.context, ready.methods, reporter)
+        with locked(out):
+            order = order and order.model_copy(update={"threads": threads})
+            with lead(out, order, executor, ready.context, plan, reporter, gather) as context:
+                earlier = tested_maps(out)
+                record = _begin(context, ready, out, reporter)
+                for name in (*TABLES, *FILES):
+                    remove(out / name)
+                growth = Growth(record, out, context.model.name, earlier)
+                return _run(ready, context, growth, parameters["report"], reporter)
+    finally:
+        executor.stop()
 
 
-def _check_examples(context: RunContext, methods: Sequence[Method]) -> None:
-    """Everything that could be wrong with the examples shows before anything is written."""
-    for task in context.tasks:
-        for split in SPLITS:
-            for example in context.examples(task, split):
-                context.encoder.encode(example)
-    for method in methods:
-        method.check_examples(context)
+def _submit(parameters: Mapping[str, Any], order: Order, out: Path, executor: Slurm, reporter: Reporter) -> Atlas:
+    """Leave everything to jobs, the first of which makes the atlas: only they have the devices."""
+    check(parameters)
+    out = out.resolve()
+    with locked(out):
+        FolderStore(out).lead()
+        write_order(out, order.model_copy(update={"threads": executor.threads}))
+    executor.submit(out, order, reporter)
+    return Atlas(out)
 
 
-def _begin(
-    context: RunContext,
-    suite: Suite,
-    how: MapSettings,
-    asked: Asked,
-    methods: Sequence[Method],
-    out: Path,
-    reporter: Reporter,
-) -> RunRecord:
+def _begin(context: RunContext, ready: Prepared, out: Path, reporter: Reporter) -> RunRecord:
     """The record of a run that has just begun, written."""
-    model = context.model
+    model, suite = context.model, ready.suite
     record = RunRecord(
-        asked=asked,
+        asked=ready.asked,
         model=ModelRecord(
             name=model.name,
             type=model.model_type,
@@ -184,48 +158,52 @@ def _begin(
             high_level=list(suite.knowledge.high_level),
             showcase=list(suite.knowledge.showcase),
         ),
-        settings=how,
+        settings=ready.settings,
         versions={name: version(name) for name in ("headatlas", "torch", "transformers", "numpy", "scipy")}
         | {"python": platform.python_version()},
         audit=_audit(suite, out, reporter),
         started=_now(),
-        pending=[method.info.name for method in in_turn(methods)],
+        pending=[method.info.name for method in in_turn(ready.methods)],
     )
     write_run(out, record)
     return record
 
 
-def _run(
-    context: RunContext, methods: Sequence[Method], named: bool, growth: Growth, report: bool, reporter: Reporter
-) -> Atlas:
+def _run(ready: Prepared, context: RunContext, growth: Growth, report: bool, reporter: Reporter) -> Atlas:
     """Competence, then method by method; after each of them the atlas is written, its best sentence said, and the
     page published as soon as the next one has something to compute."""
-    began, settings = time.monotonic(), growth.record.settings
-    entries, known = competence(context)
-    entries, context = select(context, entries, known, settings.at_chance, settings.known_only)
-    usable = usable_methods(methods, context.tasks, named)
-    for method in methods:
-        if method not in usable:
-            reporter.say(f"{method.info.name} is left out: it compares tasks, and there is only {context.tasks[0]}.")
-    seconds = time.monotonic() - began
-    growth.record.rounding = rounding_noise(context)
-    write_competence(growth.out, entries)
-    atlas = growth.begin(usable)
-    reporter.say(competence_line(atlas, seconds))
+    began = stage_began = time.monotonic()
+    failed: list[str] = []
     shown: Atlas | None = None
 
-    def show(stage: Atlas) -> None:
+    def show(grown: Atlas) -> None:
         nonlocal shown
-        publish(stage, reporter, since=shown)
-        shown = stage
+        publish(grown, reporter, since=shown)
+        shown = grown
 
-    for method in in_turn(usable):
-        context.runner.before = partial(show, atlas) if report else None
-        stage_began = time.monotonic()
-        measured = method.measure(context)
+    for stage in follow(context, ready.methods, ready.named, growth.record.settings):
         ended = time.monotonic()
-        atlas = growth.add(method, measured, context.runner, _now(), ended - began)
-        reporter.say(method_line(atlas, method.info, ended - stage_began))
+        if isinstance(stage, Judged):
+            for method in ready.methods:
+                if method not in stage.methods:
+                    only = f"it compares tasks, and there is only {stage.tasks[0]}."
+                    reporter.say(f"{method.info.name} is left out: {only}")
+            growth.record.rounding = stage.rounding
+            write_competence(growth.out, stage.entries)
+            atlas = growth.begin(stage.methods)
+            reporter.say(competence_line(atlas, ended - stage_began))
+        elif isinstance(stage.measured, CellsFailed):
+            failed.append(f"{stage.method.info.name}: {stage.measured}")
+            reporter.say(f"{stage.method.info.name} is left out, because cells of it failed.")
+        else:
+            atlas = growth.add(stage.method, stage.measured, context.runner, _now(), ended - began)
+            reporter.say(method_line(atlas, stage.method.info, ended - stage_began))
+        is_new = report and bool(atlas.run.pending) and atlas is not shown
+        context.runner.before = partial(show, atlas) if is_new else None
+        stage_began = time.monotonic()
+    if failed:
+        context.runner.publish()
+        raise HeadAtlasError(" ".join(failed))
     computed, reused = len(context.runner.computed), len(context.runner.reused)
     reporter.say(f"{computed} cells computed, {reused} reused from an earlier run in {growth.out}.")
     for remark in (*_without_intervals(growth.maps), rounding_warning(atlas)):

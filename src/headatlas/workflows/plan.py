@@ -204,15 +204,16 @@ def make_plan(
     )
 
 
-def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter) -> None:
-    """Say how long a map will take if that is long. Writes nothing."""
+def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter) -> Plan | None:
+    """Say how long a map will take if that is long. Writes nothing; makes no plan where nobody would hear of it."""
     if reporter.quiet:
-        return
+        return None
     done = context.runner.path
     plan = make_plan(context, methods, context.splits["fit"].name, is_done=lambda cell: done(cell).exists())
     if plan.seconds > LONG:
         for sentence in plan.sentences:
             reporter.say(sentence)
+    return plan
 
 
 def _steps(context: RunContext, methods: Sequence[Method]) -> list[tuple[str, list[Step] | None]]:

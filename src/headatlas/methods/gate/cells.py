@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -112,13 +112,15 @@ class Problem:
         tokens = round(settings.steps * (2 * self.step_tokens + look))
         looks = -(-settings.steps // settings.check) * sum(portion.forwards for portion in self.held)
         forwards = settings.steps * sum(portions[0].forwards for portions in self.data) + looks
-        return {
+        cells = {
             # The fits of a group share their forwards, so only the first one counts them.
             fit: context.cell(
                 self.kind, computed(number), tokens, forwards=0 if number else forwards, fit=list(fit), **inputs
             )
             for number, fit in enumerate(group)
         }
+        first = next(iter(cells.values())).key
+        return {fit: replace(cell, group=first) for fit, cell in cells.items()}
 
 
 def run_fits(

@@ -160,4 +160,7 @@ def whole_portions(quantity: TaskQuantity) -> list[Portion]:
 
 
 def _portions(quantity: TaskQuantity, tokens: int) -> list[Portion]:
-    return [Portion(quantity, batch) for batch in make_batches([item.options for item in quantity.items], tokens)]
+    batches = make_batches([item.options for item in quantity.items], tokens)
+    for batch in batches:
+        quantity.note_examples(batch)
+    return [Portion(quantity, batch) for batch in batches]

@@ -20,6 +20,7 @@ from headatlas.views.page.encoding import plain
 from headatlas.views.page.evidence import describe_evidence
 from headatlas.views.page.functions import describe_functions, describe_marks
 from headatlas.views.page.maps import SeedMaps, describe_maps, describe_ranks, describe_scales, read_seed_maps
+from headatlas.views.page.scatter import describe_axes
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
@@ -82,6 +83,7 @@ def describe(
         "functions": describe_functions(atlas, functions),
         "maps": describe_maps(seed_maps),
         "ranks": list(describe_ranks(atlas, seed_maps)),
+        "axes": describe_axes(atlas),
         "descriptions": about.describe_descriptions(atlas),
         "nulls": describe_nulls(atlas),
         "findings": [] if atlas.run.pending else [_finding(finding) for finding in findings],

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 # In the order in which they build on each other; together they are one script.
 SCRIPTS = (
     "dom", "data", "colour", "state", "grid", "panel", "maps", "pointer", "charts", "functions", "focus", "card",
-    "overlap", "compare", "evidence", "quality", "findings", "run", "download", "keys", "live", "main",
+    "overlap", "scatter", "brush", "compare", "evidence", "quality", "findings", "run", "download", "keys", "live", "main",
 )  # fmt: skip
-STYLES = ("page", "maps", "functions", "parts")
+STYLES = ("page", "maps", "functions", "scatter", "parts")
 MOST = 2
 
 

@@ -1,7 +1,7 @@
 // Putting it together: draw once, then redraw what a change touches.
 
 // The id of a section in page.html, its name in the menu, and what draws it once the maps are drawn.
-const SECTIONS = [["functions", "Atlas"], ["maps", "Maps"], ["compare", "Comparison", drawComparison], ["findings", "Findings", drawFindings], ["overlap", "Overlap", drawOverlap],
+const SECTIONS = [["functions", "Atlas"], ["maps", "Maps"], ["scatter", "Scatter", drawScatters], ["compare", "Comparison", drawComparison], ["findings", "Findings", drawFindings], ["overlap", "Overlap", drawOverlap],
   ["evidence", "Evidence", drawEvidence], ["competence", "Competence", drawCompetence], ["agreement", "Agreement", drawAgreement],
   ["run", "Run", drawRun]];
 
@@ -104,6 +104,8 @@ onChange((changed) => {
   }
   if (touches(changed, "selected", "group", "cell", "atlas")) [...livePanels(), ...functionPanels].forEach((panel) => panel.outline());
   if (changed.has("task") && state.view === "focus") drawLegend();
+  if (touches(changed, "task")) later(updateScatters);
+  else if (touches(changed, "selected", "group", "cell", "atlas", "theme")) later(paintScatters);
   drawSide();
   if (changed.has("view")) showTop();
   if (touches(changed, "method", "measure", "seed", "k", "theme")) later(redrawOverlap);

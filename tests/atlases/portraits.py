@@ -1,159 +1,81 @@
-"""Made-up portraits of heads, and graphs: structured random numbers for everything that the page shows of a head."""
+"""Made-up portraits and graphs in the folder of an atlas: more heads, tasks and words than `tests.portraits` has."""
 
 import numpy as np
 
-from headatlas.atlas.portraits import (
-    Circuit,
-    Edge,
-    Graph,
-    Graphs,
-    InTask,
-    Neutral,
-    Node,
-    Number,
-    Pair,
-    Partner,
-    Portrait,
-    Shown,
-    Weight,
-    pack,
-    write_graphs,
-    write_portrait,
-)
-from headatlas.wording import head_name
+from headatlas.atlas.portraits import Edge, Graph, Graphs, Node, Portrait, pack, write_graphs, write_portrait
+from tests import portraits
 
-WORDS = (
-    (
-        "When Mary and John went to the store,\n John gave a drink to the clerk, who thanked him and put it on the shelf "
-        "behind the door. Later that day Mary asked who had it, and the answer was"
-    )
-    .replace(",", " ,")
-    .replace(".", " .")
-    .split(" ")
-)
-TOKENS = [word if n == 0 else f" {word}" for n, word in enumerate(WORDS)]
-KINDS = ("the first token", "the token before", "the same token", "the token after an earlier one like it")
+TOKENS = [
+    "When", " Mary", " and", " John", " went", " to", " the", " store", ",", "\n", "John", " gave", " a", " drink",
+    " to", " the", " clerk", ",", " who", " put", " it", " on", " the", " shelf", " behind", " the", " door", ".",
+    " Later", " that", " day", " it", " was", " found", " by",
+]  # fmt: skip
+CHANGED = 10
+SURE = {(0, 1): 0.8, (0, -1): -0.9, (2, 3): -0.4}  # interactions of a graph that are told from zero
 
 
-def portrait(layer, head, tasks, seed=0, examples=3):
-    """A portrait with all parts, in these tasks; its rank in the n-th task is `head + n`, from 1."""
-    rng = np.random.default_rng([seed, layer, head])
-    return Portrait(
-        layer=layer,
-        head=head,
-        tasks=[_in_task(rng, task, layer, head, rank=head + n + 1, examples=examples) for n, task in enumerate(tasks)],
-        circuit=Circuit(
-            pairs=[
-                Pair(read=f" {word}", written=f" {word.upper()}", value=9.0 - n) for n, word in enumerate(WORDS[:8])
-            ],
-            copying=0.82,
-            itself=0.37,
-            tokens=5000,
-        ),
-        neutral=Neutral(texts=20, lost=_number(rng, 0.01), looks=_looks(rng)),
-        unavailable=[],
-    )
-
-
-def write_portraits(atlas, heads, tasks=None, **more):
-    """Portraits of these heads and a graph of each task, in the folder of an atlas."""
+def write_portraits(atlas, heads, tasks=None, examples=3):
+    """A portrait of each of these heads and a graph of each task. The n-th head has rank n in every task."""
     tasks = list(atlas.tasks if tasks is None else tasks)
-    for layer, head in heads:
-        write_portrait(atlas.path, portrait(layer, head, tasks, **more))
+    for rank, (layer, head) in enumerate(heads, 1):
+        write_portrait(atlas.path, portrait(layer, head, tasks, rank, examples))
     write_graphs(atlas.path, Graphs(graphs=[graph(atlas, task) for task in tasks]))
 
 
-def graph(atlas, task, size=6):
-    """The first heads of a task; the first supplies the last and stands in for the second."""
-    layers, heads = atlas.shape
+def portrait(layer: int, head: int, tasks, rank: int = 1, examples: int = 3) -> Portrait:
+    seen = [
+        portraits.in_task(
+            task,
+            rank=rank,
+            total=portraits.number(2 / rank),
+            strongest=[_shown(f"{task}-{n}", 3 - 0.3 * n, n) for n in range(examples)],
+            weakest=[_shown(f"{task}-{n + examples}", 0.1 * n, n) for n in range(examples)],
+        )
+        for task in tasks
+    ]
+    return portraits.portrait(layer, head, tasks=seen)
+
+
+def graph(atlas, task: str, size: int = 6) -> Graph:
+    """The first head supplies the last and stands in for the second; the third supplies the fourth."""
+    heads = atlas.shape[1]
     rng = np.random.default_rng([ord(letter) for letter in task])
-    picked = rng.choice(layers * heads, size=size, replace=False)
-    nodes = sorted((int(i // heads), int(i % heads)) for i in picked)
-    totals = [_number(rng, 2.0 / (n + 1)) for n in range(size)]
-    edges = []
-    for i, first in enumerate(nodes):
-        for j, second in enumerate(nodes[i + 1 :], i + 1):
-            sure = (i, j) in {(0, 1), (0, size - 1), (2, 3)}
-            value = {(0, 1): 0.8, (0, size - 1): -0.9, (2, 3): -0.4}.get((i, j), float(rng.normal(0, 0.04)))
-            edges.append(Edge(first=first, second=second, interaction=_around(value), q=0.003 if sure else 0.6))
-    return Graph(
-        task=task,
-        metric="margin",
-        baseline="twin",
-        examples=48,
-        nodes=[Node(layer=layer, head=head, total=total) for (layer, head), total in zip(nodes, totals, strict=True)],
-        edges=edges,
-    )
+    nodes = [(int(i // heads), int(i % heads)) for i in sorted(rng.choice(np.prod(atlas.shape), size, replace=False))]
+    values = {pair if pair[1] > 0 else (pair[0], size - 1): value for pair, value in SURE.items()}
+    edges = [
+        Edge(
+            first=nodes[i],
+            second=nodes[j],
+            interaction=portraits.number(values.get((i, j), float(rng.normal(0, 0.04))), 0.1),
+            q=0.003 if (i, j) in values else 0.6,
+        )
+        for i in range(size)
+        for j in range(i + 1, size)
+    ]
+    drawn = [Node(layer=layer, head=head, total=portraits.number(2 / (n + 1))) for n, (layer, head) in enumerate(nodes)]
+    return Graph(task=task, metric="margin", baseline="twin", examples=48, nodes=drawn, edges=edges)
 
 
-def _in_task(rng, task, layer, head, rank, examples):
-    partner = lambda other, value, q: Partner(layer=other, head=1, interaction=_around(value), q=q)  # noqa: E731
-    return InTask(
-        task=task,
-        method="attribute",
-        rank=rank,
-        metric="margin",
-        baseline="twin",
-        examples=48,
-        groups=24,
-        margin=_around(4.2),
-        total=_around(2.0 / rank),
-        held=_around(2.6 / rank),
-        direct=_around(1.1 / rank),
-        specific=_around(0.2),
-        specific_q=0.004,
-        looks=_looks(rng),
-        compared_with=[head_name(layer + 1, 1), head_name(max(layer - 1, 0), 1), head_name(layer + 2, 1)],
-        backups=[partner(layer + 1, 0.7, 0.002)],
-        suppliers=[partner(max(layer - 1, 0), -0.5, 0.01)] if layer else [],
-        strongest=[_shown(rng, f"{task}-{n}", 3.0 - 0.3 * n) for n in range(examples)],
-        weakest=[_shown(rng, f"{task}-{n + examples}", 0.1 * n) for n in range(examples)],
-    )
-
-
-def _shown(rng, name, effect):
-    changed = 13
-    twin = [" Mary" if n == changed else token for n, token in enumerate(TOKENS)]
-    return Shown(
+def _shown(name: str, effect: float, n: int):
+    twin = [" Mary" if i == CHANGED else token for i, token in enumerate(TOKENS)]
+    return portraits.shown(
+        4.0,
+        4.0 - effect,
         id=name,
         prompt=TOKENS,
+        twin=twin,
         answer=" John",
         foil=" Mary",
-        changed=[changed],
-        twin=twin,
-        twin_changed=[changed],
-        margin=4.0,
-        without=4.0 - effect,
-        attention=pack(_attention(rng, changed)),
-        twin_attention=pack(_attention(rng, 1)),
-        promoted=[
-            Weight(text=text, value=2.0 - 0.3 * n) for n, text in enumerate((" John", " Johnny", "\n", " he", " "))
-        ],
-        suppressed=[
-            Weight(text=text, value=-1.2 + 0.2 * n) for n, text in enumerate((" Mary", " she", " her", "ary", " it"))
-        ],
+        changed=[CHANGED],
+        twin_changed=[CHANGED],
+        attention=_attention(CHANGED, n),
+        twin_attention=_attention(1, n),
     )
 
 
-def _attention(rng, key):
-    """The last query looks at `key`, the others mostly at the first token."""
-    size = len(TOKENS)
-    weights = np.tril(rng.random((size, size)) ** 4 * 0.1)
+def _attention(key: int, seed: int) -> str:
+    """The last token looks most at `key`, others at the first token."""
+    weights = np.tril(np.random.default_rng(seed).random((len(TOKENS), len(TOKENS))) ** 4 * 0.1)
     weights[:, 0] += 0.6
     weights[-1, key] += 2.0
-    return weights / weights.sum(1, keepdims=True)
-
-
-def _looks(rng):
-    return [
-        Weight(text=kind, value=round(float(value), 3))
-        for kind, value in zip(KINDS, rng.dirichlet(np.ones(4)), strict=True)
-    ]
-
-
-def _around(value):
-    return Number(value=value, low=value - 0.2, high=value + 0.2, p=0.01)
-
-
-def _number(rng, scale):
-    return _around(float(abs(rng.normal(scale, scale / 4))))
+    return pack(weights / weights.sum(1, keepdims=True))

@@ -1,7 +1,8 @@
 // Putting it together: draw once, then redraw what a change touches.
 
 // The id of a section in page.html, its name in the menu, and what draws it once the maps are drawn.
-const SECTIONS = [["functions", "Atlas"], ["maps", "Maps"], ["scatter", "Scatter", drawScatters], ["compare", "Comparison", drawComparison], ["findings", "Findings", drawFindings], ["overlap", "Overlap", drawOverlap],
+const SECTIONS = [["functions", "Atlas"], ["maps", "Maps"], ["portrait", "Head", drawPortrait], ["graph", "Graph", drawGraphs],
+  ["scatter", "Scatter", drawScatters], ["compare", "Comparison", drawComparison], ["findings", "Findings", drawFindings], ["overlap", "Overlap", drawOverlap],
   ["evidence", "Evidence", drawEvidence], ["competence", "Competence", drawCompetence], ["agreement", "Agreement", drawAgreement],
   ["run", "Run", drawRun]];
 
@@ -104,7 +105,10 @@ onChange((changed) => {
   }
   if (touches(changed, "selected", "group", "cell", "atlas")) [...livePanels(), ...functionPanels].forEach((panel) => panel.outline());
   if (changed.has("task") && state.view === "focus") drawLegend();
-  if (touches(changed, "task")) later(updateScatters);
+  if (touches(changed, "cell", "atlas", "task", "theme")) later(redrawPortrait);
+  if (touches(changed, "task", "theme")) later(redrawGraphs);
+  else if (touches(changed, "cell", "atlas")) later(markNodes);
+  if (changed.has("task")) later(updateScatters);
   else if (touches(changed, "selected", "group", "cell", "atlas", "theme")) later(paintScatters);
   drawSide();
   if (changed.has("view")) showTop();

@@ -48,7 +48,7 @@ class AttentionText {
     after ? make("span", { class: "after", "aria-hidden": "true" }, `→ ${inText(after)}`) : null);
     this.arcs = draw("svg", { class: "arcs", "aria-hidden": "true" });
     this.note = make("p", { class: "quiet looks-at", "aria-live": "polite" });
-    this.element = make("figure", { class: "attention", "data-text": name }, make("figcaption", {}, make("b", {}, name)),
+    this.element = make("figure", { class: "attended", "data-text": name }, make("figcaption", {}, make("b", {}, name)),
       make("div", { class: "flow-box" }, this.arcs, this.flow), this.note);
     if (this.weights && asMatrix) this.addMatrix();
     new ResizeObserver(() => this.drawArcs()).observe(this.flow);

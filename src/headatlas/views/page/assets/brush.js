@@ -152,6 +152,7 @@ function swapAxes() {
 }
 
 function updateScatters() {
+  if (!scatters.length) return; // they are drawn when there is time
   for (const axis of ["x", "y"]) {
     byId(`axis-${axis}`).value = JSON.stringify(axisChoice[axis]);
     byId(`axis-${axis}-task`).options[0].textContent = `task of the maps: ${state.task}`;
@@ -160,4 +161,6 @@ function updateScatters() {
   scatters.forEach((scatter) => scatter.update());
 }
 
+/** The maps beside the scatters. */
+const linkedPanels = () => scatters.map(({ panel }) => panel);
 const paintScatters = () => scatters.forEach((scatter) => scatter.paint());

@@ -50,7 +50,7 @@ function later(work) {
 
 /** Everything that still waits, now: paper does not. */
 function drawAll() {
-  sheet.forEach((panel) => panel.stale && panel.update());
+  [...sheet, ...linkedPanels()].forEach((panel) => panel.stale && panel.update());
   for (const work of waiting) work();
   waiting.clear();
 }

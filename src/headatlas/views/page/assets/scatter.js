@@ -163,4 +163,10 @@ class Scatter {
       pen.stroke();
     }
   }
+
+  /** The brushed rectangle. */
+  box() {
+    const [[x1, y1], [x2, y2]] = [this.from, this.to];
+    return [Math.min(x1, x2), Math.min(y1, y2), Math.abs(x2 - x1), Math.abs(y2 - y1)];
+  }
 }

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from headatlas.atlas.atlas import Atlas
+from headatlas.atlas.portraits import FOLDER
 from headatlas.errors import HeadAtlasError
 from headatlas.views.page.page import render, render_waiting
 
@@ -22,13 +23,19 @@ def offered(folder: Path) -> dict[str, Path]:
     names = ["run.json", *(f"{name}.parquet" for name in TABLES), "report.md"]
     kinds = (".png", ".svg", ".pdf")
     figures = sorted(path for path in (folder / "figures").glob("*") if path.suffix in kinds)
-    paths = [folder / name for name in names] + figures
+    heads = sorted((folder / FOLDER).glob("*.json"))
+    paths = [folder / name for name in names] + figures + heads
     home = folder.resolve()
     return {
         path.relative_to(folder).as_posix(): path
         for path in paths
         if path.is_file() and path.resolve().is_relative_to(home)
     }
+
+
+def _listed(folder: Path) -> list[str]:
+    """What the page names as files; portraits of heads it fetches by itself."""
+    return [name for name in offered(folder) if not name.startswith(f"{FOLDER}/")]
 
 
 class LivePage:
@@ -54,7 +61,7 @@ class LivePage:
         try:
             atlases = [Atlas(folder) for folder in self.folders]
             findings = [atlas.findings for atlas in atlases]
-            return render(atlases, findings, [list(offered(folder)) for folder in self.folders], live=stamp)
+            return render(atlases, findings, [_listed(folder) for folder in self.folders], live=stamp)
         except HeadAtlasError as error:
             missing = [sentence for folder in self.folders if (sentence := _missing(folder))]
             return render_waiting(" ".join(missing) or str(error), stamp)

@@ -6,6 +6,7 @@ from matplotlib.text import Text
 
 from headatlas.views.figures import FIGURES, draw
 from tests.atlases import rewrite_evidence, rich_atlas
+from tests.atlases.portraits import write_portraits
 from tests.views.figures.reading import intervals
 
 OF_ATLASES = [name for name, info in FIGURES.items() if info.source != "comparison"]
@@ -43,6 +44,8 @@ def test_one_task_and_many(tmp_path, name, count):
         tmp_path / "atlas", tasks, (8, 6), methods=methods, tested=tested,
         tests=[shown.made_by] if shown.source == "test" else [], ks=(4,), draws=5, neutral=count > 1, seeds=2,
     )  # fmt: skip
+    if shown.source == "graphs":
+        write_portraits(atlas, [])
     figure = draw(atlas, name)
     figure.draw_without_rendering()
     if name == "atlas":

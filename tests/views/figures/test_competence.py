@@ -26,5 +26,5 @@ def test_every_task_has_its_accuracy_its_interval_and_chance(atlas):
 
 
 def test_it_is_of_no_method(atlas):
-    with pytest.raises(UsageError, match="'competence' is about the intact model; leave `method` out"):
+    with pytest.raises(UsageError, match="'competence' is made by no method; leave `method` out"):
         draw(atlas, "competence", method="attribute")

@@ -106,7 +106,7 @@ def test_a_click_opens_the_card_and_selects_in_every_map(look, report, functions
         assert chosen(page) == {name} and page.locator(".card-name span").inner_text() == name
         words = page.locator("#card .for li").first.inner_text().replace("\u00a0", " ")
         assert words.split("\n")[-1].startswith(f"For {row.task}: {percent(row.share)} of its positive effects (")
-        outlines = page.locator(".map .chosen").evaluate_all("nodes => nodes.map(node => node.getAttribute('d'))")
+        outlines = page.locator(".stage .chosen").evaluate_all("nodes => nodes.map(node => node.getAttribute('d'))")
         assert set(outlines) == {f"M{row['head']} {row.layer}h1v1h-1z"} and len(outlines) == 8  # and seven maps
         caption = page.locator("#card .tiny caption").first.inner_text()
         assert caption == "needed (nats of margin, against the twin) by ablate"

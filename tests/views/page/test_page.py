@@ -9,7 +9,9 @@ import pytest
 
 from headatlas.errors import UsageError
 from headatlas.views.page import write_page
-from headatlas.views.page.page import SCRIPTS, as_json, render, script
+from headatlas.views.page.encoding import as_json
+from headatlas.views.page.heads import HEADS_BYTES
+from headatlas.views.page.page import SCRIPTS, render, script
 from tests.atlases import made_up_findings, rich_atlas
 
 
@@ -26,6 +28,7 @@ def test_usual_page_is_one_small_file(atlas):
     path = write_page([atlas], findings=[made_up_findings()])
     assert path == atlas.path / "report.html"
     assert path.stat().st_size < 1_200_000
+    assert path.stat().st_size + HEADS_BYTES < 5_000_000  # with all the portraits that it may hold
     text = path.read_text()
     assert not re.search(r"""(src|href)\s*=\s*["'](?!#)""", text.split("<script")[0])
     assert "http:" not in re.sub(r"http://www\.w3\.org/2000/svg", "", text) and "https:" not in text

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headatlas.atlas.portraits import read_graphs
 from headatlas.errors import HeadAtlasError, UsageError
-from headatlas.views.figures.registry import COMPARISON, FIGURES, FigureInfo, figures_of, find_figure
+from headatlas.views.figures.registry import COMPARISON, FIGURES, WITHOUT_METHOD, FigureInfo, figures_of, find_figure
 from headatlas.views.rows import only, outcome
 from headatlas.wording import count
 
@@ -62,8 +63,8 @@ def _planned(atlas: Atlas) -> Iterator[tuple[FigureInfo, str | None, list[Path]]
     """Every figure that an atlas has data for, with its method and its files."""
     for name, info in figures_of(atlas).items():
         stems: dict[str, str | None] = {}
-        if info.source == "competence":
-            stems[name] = None
+        if info.source in WITHOUT_METHOD:
+            stems = {name: None} if info.source != "graphs" or read_graphs(atlas.path) else {}
         elif methods := info.methods(atlas):
             default = _choose_method(atlas, info, None)
             others = [method for method in methods if method != default] if info.source != "maps" else []
@@ -94,10 +95,13 @@ def _draw(atlas: Atlas, info: FigureInfo, method: str | None, paths: list[Path])
 
 def _choose_method(atlas: Atlas, info: FigureInfo, method: str | None) -> str | None:
     """The method asked for; without one the default of the atlas, or the last that there are data for. None for a
-    figure of the intact model, which no method made."""
-    if info.source == "competence":
+    figure that no method made."""
+    if info.source in WITHOUT_METHOD:
         if method is not None:
-            raise UsageError(f"The figure {info.name!r} is about the intact model; leave `method` out.")
+            raise UsageError(f"The figure {info.name!r} is made by no method; leave `method` out.")
+        if info.source == "graphs" and not read_graphs(atlas.path):
+            command = shlex.join(["headatlas", "head", str(atlas.path)])
+            raise HeadAtlasError(f"The atlas {atlas.path} has no graphs of its functions. Make them with: {command}")
         return None
     if method is not None:
         atlas.choose_method(method)

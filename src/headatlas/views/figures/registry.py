@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 HERE = "headatlas.views.figures"
 COMPARISON = "compare"
+WITHOUT_METHOD = ("competence", "graphs")  # sources that no method made
 
 
 @dataclass(frozen=True)
@@ -28,17 +29,17 @@ class FigureInfo:
     """One figure: what it shows, how it is drawn, and what an atlas must have for it.
 
     `source` says what it is drawn from. From "maps" and from a "method" that declares it: `drawn_by(atlas, method)`.
-    From a "test" that declares it: `drawn_by(outcome)`. From the "competence" of the intact model: `drawn_by(atlas)`.
-    From a "comparison" of two maps, which is no part of an atlas: `drawn_by(comparison)`. `metric` is one that evidence
-    or diagnostics must have, and `differences` says that it must be a comparison of controls; `measures` are those that
-    the maps of a method must have. `made_by` is the method or test that a message names where an atlas has nothing to
-    draw.
+    From a "test" that declares it: `drawn_by(outcome)`. From the "competence" of the intact model, and from the
+    "graphs" that come with portraits of heads: `drawn_by(atlas)`. From a "comparison" of two maps, which is no part of
+    an atlas: `drawn_by(comparison)`. `metric` is one that evidence or diagnostics must have, and `differences` says
+    that it must be a comparison of controls; `measures` are those that the maps of a method must have. `made_by` is the
+    method or test that a message names where an atlas has nothing to draw.
     """
 
     name: str
     summary: str  # one line for help texts
     drawn_by: str | Callable[..., Figure]  # "module:function" is imported when it is first drawn
-    source: Literal["maps", "method", "test", "competence", "comparison"]
+    source: Literal["maps", "method", "test", "competence", "graphs", "comparison"]
     metric: str | None = None
     differences: bool = False
     measures: tuple[str, ...] = ()
@@ -59,7 +60,7 @@ class FigureInfo:
         """The methods of an atlas that it has data for."""
         if self.source == "maps":
             return atlas.methods
-        if self.source == "comparison":
+        if self.source in ("comparison", *WITHOUT_METHOD):
             return []
         if self.source == "method":
             declared = [
@@ -142,6 +143,9 @@ FIGURES: dict[str, FigureInfo] = {
             metric="logprob", made_by="order",
         ),
         FigureInfo(
+            "graph", "how the heads of each function depend on each other", f"{HERE}.graph:draw_graph", "graphs",
+        ),
+        FigureInfo(
             COMPARISON, "two maps side by side; drawn by headatlas compare", f"{HERE}.compare:draw_comparison",
             "comparison",
         ),
@@ -161,7 +165,7 @@ def register_figure(
     name: str,
     drawn_by: str | Callable[..., Figure],
     summary: str,
-    source: Literal["maps", "method", "test", "competence"],
+    source: Literal["maps", "method", "test", "competence", "graphs"],
     **more: Any,
 ) -> FigureInfo:
     """Add a figure; `FigureInfo` explains the parameters. Methods and tests declare it by its name."""

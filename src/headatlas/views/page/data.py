@@ -19,7 +19,9 @@ from headatlas.views.page.consensus import describe_consensus
 from headatlas.views.page.encoding import plain
 from headatlas.views.page.evidence import describe_evidence
 from headatlas.views.page.functions import describe_functions, describe_marks
+from headatlas.views.page.heads import HEADS_BYTES, describe_graphs, describe_heads
 from headatlas.views.page.maps import SeedMaps, describe_maps, describe_ranks, describe_scales, read_seed_maps
+from headatlas.views.page.scatter import describe_axes
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
@@ -56,6 +58,7 @@ def describe_page(
                 functions,
                 findings[i] if i < len(findings) else (),
                 downloads[i] if i < len(downloads) else (),
+                HEADS_BYTES // len(atlases),
             )
             for i, atlas in enumerate(atlases)
         ],
@@ -68,6 +71,7 @@ def describe(
     functions: Sequence[str],
     findings: Sequence[Finding] = (),
     files: Sequence[str] = (),
+    heads_bytes: int = HEADS_BYTES,
 ) -> dict[str, Any]:
     """One atlas. Maps hold the heads in the order layer * heads + head; `functions` names those of the page."""
     evidence = describe_evidence(atlas)
@@ -82,6 +86,9 @@ def describe(
         "functions": describe_functions(atlas, functions),
         "maps": describe_maps(seed_maps),
         "ranks": list(describe_ranks(atlas, seed_maps)),
+        "axes": describe_axes(atlas),
+        "portraits": describe_heads(atlas, heads_bytes),
+        "graphs": describe_graphs(atlas),
         "descriptions": about.describe_descriptions(atlas),
         "nulls": describe_nulls(atlas),
         "findings": [] if atlas.run.pending else [_finding(finding) for finding in findings],

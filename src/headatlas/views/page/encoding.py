@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
 from typing import Any
 
@@ -13,6 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from headatlas.stats import LEVEL, Array
 
 LARGEST_HALF = 32768.0  # half floats reach to 65504; twice this would not fit
+
+
+def as_json(data: Any) -> str:
+    """JSON that is safe inside a script element: no `<`, `>` or `&`, and nothing outside ASCII."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def plain(value: Any) -> Any:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headatlas.errors import UsageError
 from headatlas.files import write_bytes
 from headatlas.views.page.data import describe_page
+from headatlas.views.page.encoding import as_json
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 # In the order in which they build on each other; together they are one script.
 SCRIPTS = (
     "dom", "data", "colour", "state", "grid", "panel", "maps", "pointer", "charts", "functions", "focus", "card",
-    "overlap", "compare", "evidence", "quality", "findings", "run", "download", "keys", "live", "main",
+    "overlap", "scatter", "brush", "attention", "examples", "portrait_parts", "portrait", "graph", "compare",
+    "evidence", "quality", "findings", "run", "download", "keys", "live", "main",
 )  # fmt: skip
-STYLES = ("page", "maps", "functions", "parts")
+STYLES = ("page", "maps", "functions", "scatter", "portrait", "parts")
 MOST = 2
 
 
@@ -85,12 +86,6 @@ def _filled(template: str, parts: Mapping[str, str]) -> str:
     # Split once: what is put in is never looked through for further marks.
     pieces = _asset(template).split("%%")
     return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
-
-
-def as_json(data: Any) -> str:
-    """JSON that is safe inside a script element: no `<`, `>` or `&`, and nothing outside ASCII."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def policy(text: str | None = None, live: bool = False) -> str:

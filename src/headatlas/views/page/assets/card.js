@@ -59,7 +59,7 @@ function drawCard() {
   card.replaceChildren(
     make("h3", { class: "card-name" }, make("span", {}, atlas.name(index)), PAIR ? make("small", {}, atlas.label) : null),
     make("p", { class: "quiet" }, `layer ${atlas.layerOf(index)} of ${atlas.layers}, ${kv}`),
-    functionLines(atlas, index), valuesInTasks(atlas, index), make("div", { id: "card-rest" }));
+    functionLines(atlas, index), portraitLine(atlas, index), valuesInTasks(atlas, index), make("div", { id: "card-rest" }));
   later(drawCardRest);
 }
 

@@ -1,7 +1,8 @@
 // Putting it together: draw once, then redraw what a change touches.
 
 // The id of a section in page.html, its name in the menu, and what draws it once the maps are drawn.
-const SECTIONS = [["functions", "Atlas"], ["maps", "Maps"], ["compare", "Comparison", drawComparison], ["findings", "Findings", drawFindings], ["overlap", "Overlap", drawOverlap],
+const SECTIONS = [["functions", "Atlas"], ["maps", "Maps"], ["portrait", "Head", drawPortrait], ["graph", "Graph", drawGraphs],
+  ["scatter", "Scatter", drawScatters], ["compare", "Comparison", drawComparison], ["findings", "Findings", drawFindings], ["overlap", "Overlap", drawOverlap],
   ["evidence", "Evidence", drawEvidence], ["competence", "Competence", drawCompetence], ["agreement", "Agreement", drawAgreement],
   ["run", "Run", drawRun]];
 
@@ -49,7 +50,7 @@ function later(work) {
 
 /** Everything that still waits, now: paper does not. */
 function drawAll() {
-  sheet.forEach((panel) => panel.stale && panel.update());
+  [...sheet, ...linkedPanels()].forEach((panel) => panel.stale && panel.update());
   for (const work of waiting) work();
   waiting.clear();
 }
@@ -104,6 +105,11 @@ onChange((changed) => {
   }
   if (touches(changed, "selected", "group", "cell", "atlas")) [...livePanels(), ...functionPanels].forEach((panel) => panel.outline());
   if (changed.has("task") && state.view === "focus") drawLegend();
+  if (touches(changed, "cell", "atlas", "task", "theme")) later(redrawPortrait);
+  if (touches(changed, "task", "theme")) later(redrawGraphs);
+  else if (touches(changed, "cell", "atlas")) later(markNodes);
+  if (changed.has("task")) later(updateScatters);
+  else if (touches(changed, "selected", "group", "cell", "atlas", "theme")) later(paintScatters);
   drawSide();
   if (changed.has("view")) showTop();
   if (touches(changed, "method", "measure", "seed", "k", "theme")) later(redrawOverlap);

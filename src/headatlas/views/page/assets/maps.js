@@ -45,7 +45,7 @@ function repaint(all = false) {
   }
 }
 
-const livePanels = () => [...sheet, ...focusPanels];
+const livePanels = () => [...sheet, ...focusPanels, ...linkedPanels()];
 const panelFor = (node) => HeadGrid.byElement.get(node.closest?.(".map"));
 
 function drawToolbar() {

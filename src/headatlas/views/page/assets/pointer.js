@@ -5,16 +5,19 @@ let drag = null;
 
 function showTip(panel, index, x, y) {
   if (panel.shape !== "map") return hideTip();
-  const rows = panel.facts(index).map(([word, text]) =>
+  return placeTip(panel.atlas.name(index), panel.whose, panel.facts(index), panel.footer, x, y);
+}
+
+/** What is known of something, as pairs of a word and a text, beside a point of the screen. */
+function placeTip(name, whose, known, footer, x, y) {
+  const rows = known.map(([word, text]) =>
     make("div", { "data-fact": word.split(" ")[0] || "none" }, make("span", {}, word), make("b", {}, text)));
-  tip.replaceChildren(make("header", {}, make("strong", {}, panel.atlas.name(index)),
-    make("span", {}, panel.whose)), ...rows, make("footer", {}, panel.footer));
+  tip.replaceChildren(make("header", {}, make("strong", {}, name), make("span", {}, whose)), ...rows, make("footer", {}, footer));
   tip.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = tip;
   const left = x + 16 + width > innerWidth ? x - width - 14 : x + 16;
   const top = Math.min(y + 14, innerHeight - height - 8);
   tip.style.transform = `translate(${Math.max(4, left)}px, ${Math.max(4, top)}px)`;
-  return undefined;
 }
 
 function hideTip() {

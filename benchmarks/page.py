@@ -14,7 +14,9 @@ from headatlas.atlas.atlas import Atlas
 from headatlas.views.page import write_page
 from headatlas.views.pdf import NAMES
 from tests.atlases import rich_atlas
+from tests.atlases.portraits import write_portraits
 
+PORTRAYED = [(layer, head) for layer in range(20) for head in range(3)]
 NEXT_FRAME = """async (press) => {
     document.querySelector(press).click();
     await new Promise((done) => requestAnimationFrame(() => {
@@ -41,6 +43,7 @@ def run() -> None:
             executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         )
         for name, atlas in (("30 x 9, 8 tasks", usual), ("80 x 64, 20 tasks", large)):
+            write_portraits(atlas, PORTRAYED, atlas.tasks[:4])
             _measure(browser, name, atlas)
         browser.close()
 
@@ -60,6 +63,12 @@ def _measure(browser: Any, name: str, atlas: Atlas) -> None:
     costs = _switching(page, [f'.toolbar [data-value="{method}"]' for method in methods * 3])[len(methods) :]
     report(f"page, {name}: changing the method, median", statistics.median(costs), "ms", "below 100")
     report(f"page, {name}: changing the method, slowest of {len(costs)}", max(costs), "ms", "below 100")
+    costs = _switching(page, ["#swap-axes"] * 5)
+    report(f"page, {name}: exchanging the axes of the scatter, slowest of {len(costs)}", max(costs), "ms", "below 100")
+    page.evaluate("location.hash = 'cell=L0H0'")
+    page.wait_for_selector("#portrait .flow")
+    costs = _switching(page, [f'#portrait [data-step="{task}"]' for task in atlas.tasks[:4]])
+    report(f"page, {name}: another task of a portrait, slowest of {len(costs)}", max(costs), "ms", "below 100")
     page.close()
 
 

@@ -83,7 +83,7 @@ class BrushedScatter extends Scatter {
     const here = this.heads.indexOf(state.cell);
     if (event.key in steps) {
       const [axis, by] = steps[event.key];
-      const order = this.order[axis];
+      const order = this.along(axis);
       const n = here < 0 ? order.at(-1) : order[Math.min(order.length - 1, Math.max(0, order.indexOf(here) + by))];
       change({ cell: this.heads[n], atlas: this.atlas.index });
       this.say(n);
@@ -128,7 +128,7 @@ function drawScatters() {
     return scatter.element;
   });
   byId("scatter").querySelector(".section-head").after(make("div", { class: "axes" }, axisTools("y", "Upwards"), axisTools("x", "To the right"),
-    make("button", { type: "button", class: "back", title: "Exchange the axes", onclick: swapAxes }, "⇄ exchange")));
+    make("button", { type: "button", class: "back", id: "swap-axes", title: "Exchange the axes", onclick: swapAxes }, "⇄ exchange")));
   updateScatters();
 }
 

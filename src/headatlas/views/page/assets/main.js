@@ -105,6 +105,7 @@ onChange((changed) => {
   }
   if (touches(changed, "selected", "group", "cell", "atlas")) [...livePanels(), ...functionPanels].forEach((panel) => panel.outline());
   if (changed.has("task") && state.view === "focus") drawLegend();
+  if (changed.has("task")) portraitChoice.task = graphChoice.task = null; // a choice made there lasts until the maps show another task
   if (touches(changed, "cell", "atlas", "task", "theme")) later(redrawPortrait);
   if (touches(changed, "task", "theme")) later(redrawGraphs);
   else if (touches(changed, "cell", "atlas")) later(markNodes);

@@ -51,20 +51,28 @@ class Scatter {
     this.heads = Array.from(xs.keys()).filter((i) => Number.isFinite(xs[i]) && Number.isFinite(ys[i]));
     this.x = Float64Array.from(this.heads, (i) => xs[i]);
     this.y = Float64Array.from(this.heads, (i) => ys[i]);
-    this.order = { x: this.sorted(this.x), y: this.sorted(this.y) };
+    this.order = {};
     const count = this.heads.length;
     const rho = count > 2 ? rankCorrelation(this.x, this.y) : NaN;
     const missing = ["x", "y"].filter((_, n) => !maps[n]).map((axis) => `${axisChoice[axis][0]} has no map of ${taskOf(axis)}.`);
     this.note.textContent = missing.join(" ") || `${plural(count, "head")}${finite(rho) ? `; Spearman’s rank correlation ${show(rho, 2)}` : ""}.`;
     this.canvas.setAttribute("aria-label", `${axisLabel("x")}, against ${axisLabel("y")}. ${this.note.textContent} Arrow keys go from head to head, Enter selects.`);
-    this.panel.rename(state.task);
-    delete this.panel.element.dataset.task; // the map of the task is that of the sheet
-    this.panel.update();
+    this.showMap();
     this.paint();
   }
 
-  sorted(values) {
-    return Array.from(values.keys()).sort((a, b) => values[a] - values[b]);
+  /** The map beside the dots. */
+  showMap() {
+    if (this.panel.built && this.panel.task === state.task) return;
+    this.panel.rename(state.task);
+    delete this.panel.element.dataset.task; // the map of the task is that of the sheet
+    this.panel.update();
+  }
+
+  /** The numbers of the heads in the order of an axis. */
+  along(axis) {
+    this.order[axis] ??= Array.from(this[axis].keys()).sort((a, b) => this[axis][a] - this[axis][b]);
+    return this.order[axis];
   }
 
   scaleTo(values, from, to) {

@@ -63,7 +63,7 @@ def run(
     from headatlas.model.editing import RECORD
     from headatlas.progress import Reporter
     from headatlas.use.edit import edit
-    from headatlas.use.heads import read_scaled
+    from headatlas.atlas.heads import read_scaled
 
     if out is None:
         raise UsageError("Give a folder for the checkpoint: `out`.")

@@ -28,7 +28,7 @@ from headatlas.suites.neutral.generate import TASK as NEUTRAL
 from headatlas.suites.suite import Suite
 from headatlas.use.cost import Cost, costs
 from headatlas.use.examples import held_out, mean_of_heads, with_model
-from headatlas.use.heads import choose_heads
+from headatlas.atlas.heads import choose_heads
 from headatlas.wording import head_name
 from headatlas.workflows.held_out import model_of
 

@@ -23,7 +23,7 @@ from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.interventions import gates_without
 from headatlas.stats import Array
-from headatlas.use.heads import choose_heads
+from headatlas.atlas.heads import choose_heads
 from headatlas.wording import count
 from headatlas.workflows.held_out import model_of
 

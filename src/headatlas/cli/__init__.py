@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from headatlas.cli import compare, edit, export, models, plan, plot, report, selftest, serve, suite, top, verify
+from headatlas.cli import compare, edit, export, head, models, plan, plot, report, selftest, serve, suite, top, verify
 from headatlas.cli import eval as eval_command
 from headatlas.cli import map as map_command
 from headatlas.errors import HeadAtlasError, Interrupted, UsageError
@@ -23,6 +23,7 @@ app.command("map", cls=map_command.Command)(map_command.run)
 app.command("plan", cls=plan.Command)(plan.run)
 app.command("verify", cls=verify.Command)(verify.run)
 app.command("top")(top.run)
+app.command("head", cls=head.Command)(head.run)
 app.command("plot", cls=plot.Command)(plot.run)
 app.command("report")(report.run)
 app.command("compare")(compare.run)

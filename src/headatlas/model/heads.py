@@ -35,8 +35,8 @@ PROVENANCE = ("_name_or_path", "architectures", "dtype", "transformers_version")
 
 
 class LayerInputs:
-    """What entered each layer of one forward: `hidden[layer]` is [batch, pos, d_model], from position `prefix` on; after
-    those of the layers comes what left the last one.
+    """What entered each layer of one forward: `hidden[layer]` is [batch, pos, d_model], from position `prefix` on;
+    after those of the layers comes what left the last one.
 
     `past` holds the keys and values of each layer before that, [batch, kv_head, prefix, head_dim]; none without prefix.
     A `past` of one row is that of every row.

@@ -94,7 +94,7 @@ def _compute(model: HeadModel, head: Head, words: Sequence[int]) -> Result:
         best.append(value)
         partner.append(index)
     values, reads = torch.cat(best).topk(PAIRS)
-    eigenvalues = torch.linalg.eigvals((written.double() @ read.double()))
+    eigenvalues = torch.linalg.eigvals(written.double() @ read.double())
     size = float(eigenvalues.abs().sum())
     return {
         "read": tokens[reads].numpy(),

@@ -27,12 +27,12 @@ LONGEST = 512  # tokens of a prompt; attention of every head of a longer one tak
 # Every token is of one kind: the first that fits.
 FIRST, ITSELF, ANSWER, FOIL, CHANGED, AFTER_COPY, BEFORE, ELSEWHERE = range(8)
 KINDS = (
-    "first token",
+    "the first token",
     "the token itself",
     "the answer, earlier in the prompt",
     "the foil, earlier in the prompt",
-    "words that differ in the twin",
-    "after an earlier copy of the word it reads from",
+    "the words that differ in the twin",
+    "the token after an earlier copy of the one it reads from",
     "the token before",
     "elsewhere",
 )

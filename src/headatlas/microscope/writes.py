@@ -64,9 +64,7 @@ def direct_effects(views: Sequence[TaskView]) -> list[Writing | None]:
     cells = [[_cell(view, batch) for batch in of_task] for view, of_task in zip(views, batches, strict=True)]
     every = [cell for of_task in cells for cell in of_task]
     results = iter(views[0].quantity.context.runner.run(TITLE, every)) if views else iter(())
-    return [
-        _joined(of_task, [next(results) for _ in of_task]) for of_task in batches
-    ]
+    return [_joined(of_task, [next(results) for _ in of_task]) for of_task in batches]
 
 
 def _joined(batches: Sequence[Batch], results: Sequence[Result]) -> Writing | None:

@@ -11,9 +11,8 @@ from typing import Any
 from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.heads import choose_heads
 from headatlas.atlas.lock import locked
-from headatlas.atlas.portraits import Graph, Graphs, Number, Portrait, write_graphs, write_portrait
+from headatlas.atlas.portraits import Graph, Graphs, Number, Portrait, read_portrait, write_graphs, write_portrait
 from headatlas.atlas.portraits import portraits as portrait_files
-from headatlas.atlas.portraits import read_portrait
 from headatlas.atlas.records import Head
 from headatlas.errors import HeadAtlasError, UsageError, unknown
 from headatlas.microscope.portrait import portraits
@@ -75,9 +74,7 @@ def look(
     mapped = {split: part.keep(lambda example: example.task in tasks) for split, part in splits.items()}
     with locked(atlas.path):
         encoder = Encoder(model, atlas.run.settings.chat)
-        context = RunContext(
-            model, mapped, Runner(atlas.path / "cells", reporter), encoder
-        )
+        context = RunContext(model, mapped, Runner(atlas.path / "cells", reporter), encoder)
         context = context.with_splits(as_mapped(atlas, context))
         order = [name for name in atlas.tasks_of(method) if name in tasks]
         views = [_view(atlas, method, context, name, wanted, limit) for name in order]

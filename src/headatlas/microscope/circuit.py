@@ -29,7 +29,7 @@ from headatlas.model.heads import HeadModel
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
 
-CIRCUIT = CellKind("OV circuit")
+CIRCUIT = CellKind("OV circuit", 2)
 TITLE = "Circuits over the vocabulary"
 WORDS = 8000  # the first words of the vocabulary, which are the most frequent ones in most tokenizers
 PAIRS = 8
@@ -100,8 +100,8 @@ def _compute(model: HeadModel, head: Head, words: Sequence[int]) -> Result:
         "read": tokens[reads].numpy(),
         "written": tokens[torch.cat(partner)[reads]].numpy(),
         "values": values.numpy(),
-        "copying": np.array(float(eigenvalues.real.sum()) / size if size else 0.0),
-        "itself": np.array(itself / len(words)),
+        "copying": np.array([float(eigenvalues.real.sum()) / size if size else 0.0]),
+        "itself": np.array([itself / len(words)]),
     }
 
 
@@ -130,7 +130,7 @@ def _circuit(tokenizer: Any, words: Sequence[int], result: Result) -> Circuit:
     rows = zip(result["read"].tolist(), result["written"].tolist(), result["values"].tolist(), strict=True)
     return Circuit(
         pairs=[Pair(read=word(tokenizer, a), written=word(tokenizer, b), value=short(value)) for a, b, value in rows],
-        copying=short(float(result["copying"])),
-        itself=short(float(result["itself"])),
+        copying=short(float(result["copying"][0])),
+        itself=short(float(result["itself"][0])),
         tokens=len(words),
     )

@@ -9,22 +9,21 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from headatlas.atlas.portraits import Edge, Graph, InTask, Node, Number, Partner, Portrait, Weight
+from headatlas.atlas.portraits import Edge, Graph, InTask, Node, Partner, Portrait, Weight
 from headatlas.atlas.records import Head
 from headatlas.microscope import circuit, looks
 from headatlas.microscope.examples import Patterns, drawn_texts, shown_examples
 from headatlas.microscope.neutral import on_plain_text
+from headatlas.microscope.pairs import interactions
 from headatlas.microscope.pieces import pieces
 from headatlas.microscope.removal import Removal, remove_heads
-from headatlas.microscope.view import TaskView, known, numbers
+from headatlas.microscope.view import TaskView, numbers
 from headatlas.microscope.writes import NOT_HANDED_OVER, Writing, direct_effects, why_not_direct
 from headatlas.run.context import RunContext
 from headatlas.run.quantity import Item
-from headatlas.stats import LEVEL, Array, q_values
+from headatlas.stats import LEVEL, Array
 from headatlas.suites.example import Example
 from headatlas.wording import head_name
-
-Pairs = Mapping[frozenset[Head], tuple[Number, float | None]]  # the interaction of two heads, and its q-value
 
 
 @dataclass(frozen=True)
@@ -122,19 +121,6 @@ def in_task(seen: Seen, head: Head) -> InTask:
         strongest=strongest,
         weakest=weakest,
     )
-
-
-def interactions(view: TaskView, removal: Removal, head: Head | None = None) -> Pairs:
-    """The pairs of the graph, and those of a head that is not in it, corrected together."""
-    pairs = [*combinations(view.strongest, 2)]
-    if head in view.others:
-        pairs += [(head, other) for other in view.strongest]
-    if not pairs:
-        return {}
-    effects = np.stack([removal.interaction(*pair) for pair in pairs], 1)
-    found = numbers(effects, view.quantity.groups)
-    q = q_values(np.array([np.nan if number.p is None else number.p for number in found]))
-    return {frozenset(pair): (number, known(value)) for pair, number, value in zip(pairs, found, q, strict=True)}
 
 
 def graph(view: TaskView, removal: Removal) -> Graph:

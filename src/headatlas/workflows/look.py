@@ -22,7 +22,8 @@ from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
-from headatlas.run.quantity import TaskQuantity, plan_quantity
+from headatlas.run.quantity import TaskQuantity, paired_items, plan_quantity
+from headatlas.run.settings import TWIN_BASELINES
 from headatlas.suites.neutral.generate import TASK as NEUTRAL
 from headatlas.suites.suite import HELD_OUT, Suite
 from headatlas.wording import count, elapsed, head_name
@@ -94,6 +95,7 @@ def heads_and_tasks(
     """Which heads are looked at in which tasks; a sentence that says what is wrong where that cannot be."""
     if top < 1:
         raise UsageError(f"`top` {top} was asked for; it must be at least 1.")
+    chosen = () if heads is None else choose_heads(heads, atlas.shape, atlas.run.model.kv_heads, atlas, method)
     tasks = _tasks(atlas, method, task)
     rankings = {name: atlas.ranking(name, method) for name in tasks}
     wanted: dict[Head, list[str]] = {}
@@ -102,7 +104,7 @@ def heads_and_tasks(
             for head in ranking[:top]:
                 wanted.setdefault(head, []).append(name)
         return wanted
-    for head in choose_heads(heads, atlas.shape, atlas.run.model.kv_heads, atlas, method):
+    for head in chosen:
         ranks = {name: ranking.index(head) for name, ranking in rankings.items() if head in ranking}
         if not ranks:
             raise UsageError(f"The maps of {method} have no {head_name(*head)}: it was not measured.")
@@ -140,7 +142,12 @@ def _quantity(atlas: Atlas, method: str, context: RunContext, task: str, limit: 
     how, recorded = atlas.run.settings.methods.get(method, {}), atlas.run.quantities.get(method, {}).get(task)
     metric, baseline = (recorded.metric, recorded.baseline) if recorded else (how.get("metric"), how.get("baseline"))
     only = context.with_splits({split: part.only([task]) for split, part in context.splits.items()})
-    quantity = plan_quantity(only, task, HELD_OUT, metric, baseline, how.get("seed", 0))
+    seed = how.get("seed", 0)
+    if baseline in TWIN_BASELINES:
+        paired = paired_items(only, task, HELD_OUT, baseline, metric, seed)
+        if len({item.example.group for item in paired}) < 2:  # too few twins among held-out examples
+            metric = baseline = None
+    quantity = plan_quantity(only, task, HELD_OUT, metric, baseline, seed)
     examples = Suite(task, tuple(item.example for item in quantity.items)).limit(limit, atlas.run.settings.split_seed)
     chosen = {example.id for example in examples.examples}
     return quantity.only([i for i, item in enumerate(quantity.items) if item.example.id in chosen])

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from headatlas.use.steering import Steering
     from headatlas.views.figures import register_figure
     from headatlas.views.report.report import write_report
+    from headatlas.workflows.look import look
     from headatlas.workflows.map import map_heads as map
     from headatlas.workflows.plan import plan_map as plan
     from headatlas.workflows.verify import verify
@@ -72,6 +73,7 @@ _PUBLIC = {
     "find_patterns": "headatlas.patterns:find_patterns",
     "load": "headatlas.model.loading:load",
     "load_suite": "headatlas.suites:load_suite",
+    "look": "headatlas.workflows.look:look",
     "map": "headatlas.workflows.map:map_heads",
     "plan": "headatlas.workflows.plan:plan_map",
     "register_family": "headatlas.model.families:register_family",
@@ -82,7 +84,7 @@ _PUBLIC = {
     "verify": "headatlas.workflows.verify:verify",
     "write_report": "headatlas.views.report.report:write_report",
 }
-__all__ = ["Atlas", "Comparison", "Control", "Edited", "Evidence", "EvidenceTest", "Example", "Family", "Finding", "HeadAtlasError", "HeadMap", "HeadModel", "Measure", "Measured", "Method", "MethodInfo", "RunContext", "Steering", "Suite", "TestInfo", "Trial", "alias", "compare", "edit", "effect_map", "evaluate", "export", "find_patterns", "load", "load_suite", "map", "plan", "register_family", "register_figure", "register_method", "register_suite", "register_test", "verify", "write_report"]  # fmt: skip # noqa: E501
+__all__ = ["Atlas", "Comparison", "Control", "Edited", "Evidence", "EvidenceTest", "Example", "Family", "Finding", "HeadAtlasError", "HeadMap", "HeadModel", "Measure", "Measured", "Method", "MethodInfo", "RunContext", "Steering", "Suite", "TestInfo", "Trial", "alias", "compare", "edit", "effect_map", "evaluate", "export", "find_patterns", "load", "load_suite", "look", "map", "plan", "register_family", "register_figure", "register_method", "register_suite", "register_test", "verify", "write_report"]  # fmt: skip # noqa: E501
 
 
 def __getattr__(name: str) -> Any:

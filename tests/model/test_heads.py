@@ -9,6 +9,7 @@ from torch import nn
 
 from headatlas.errors import HeadAtlasError
 from headatlas.model.families import FAMILIES, Family, alias, family_of, register_family
+from headatlas.model.forwards import position_wise
 from headatlas.model.heads import HeadModel
 from tests import tiny
 
@@ -290,6 +291,51 @@ def test_an_unknown_architecture_says_how_to_register_it():
             HeadModel(module)
     finally:
         del FAMILIES["neverheard"]
+
+
+@torch.no_grad()
+def test_logits_of_what_leaves_the_last_layer(model):
+    with model.record_inputs() as inputs:
+        expected = model.logits(IDS)
+    assert len(inputs.hidden) == model.n_layers + 1
+    close(model.logits_from(inputs.hidden[-1].flatten(0, 1)), expected.flatten(0, 1))
+    read = model.normed(inputs.hidden[-1][0])
+    assert read.shape == (IDS.shape[1], model.d_model)
+    assert hook_count(model.module) == own_forwards(model.module) == 0
+
+
+@torch.no_grad()
+def test_values_of_single_tokens(model):
+    """In the first layer they are z of texts of one token; in others z where the layers below do nothing."""
+    tokens = IDS[0]
+    with model.capture() as z, model.record_inputs() as inputs:
+        model.logits(tokens[:, None])
+    close(model.embed(tokens), inputs.hidden[0][:, 0])
+    close(model.values(0, tokens), z[0][:, 0])
+    inputs.hidden[2] = inputs.hidden[0]
+    with model.start_at(2, inputs), model.capture() as late:
+        model.logits(tokens[:, None])
+    close(model.values(2, tokens), late[2][:, 0])
+    assert hook_count(model.module) == own_forwards(model.module) == 0
+
+
+@torch.no_grad()
+def test_families_say_whether_heads_are_added_directly(model):
+    """Without MLPs, what leaves the last layer lacks exactly what a head of it would have written."""
+    bare = copy.deepcopy(model)
+    for layer, projection in zip(bare.layers, bare.out_projections, strict=True):
+        for part in position_wise(layer, projection)[1:]:
+            for weight in part.parameters():
+                weight.zero_()
+    last, gates = bare.n_layers - 1, torch.ones(bare.shape)
+    gates[last, 1] = 0
+    with bare.capture() as z, bare.record_inputs() as whole:
+        bare.logits(IDS)
+    with bare.gate(gates), bare.record_inputs() as without:
+        bare.logits(IDS)
+    written = z[last][:, :, 1] @ bare.out_weight(last)[1]
+    missing = whole.hidden[-1] - without.hidden[-1]
+    assert torch.allclose(missing, written, atol=1e-4) == model.adds_directly
 
 
 def test_an_alias_shares_a_layout():

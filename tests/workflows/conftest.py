@@ -16,6 +16,7 @@ def nothing_published():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("headatlas.workflows.map.publish", lambda *_, **__: None)
         patch.setattr("headatlas.workflows.verify.publish", lambda *_, **__: None)
+        patch.setattr("headatlas.workflows.look.publish", lambda *_, **__: None)
         patch.setattr(held_out, "load_suite", functools.cache(held_out.load_suite))
         yield
 

@@ -12,12 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headatlas.atlas.declarations import MethodInfo
+from headatlas.atlas.heads import choose_heads
+from headatlas.atlas.portraits import Graph, Portrait, portraits, read_graphs, read_portrait
 from headatlas.atlas.ranking import head_order
 from headatlas.atlas.records import COMPETENT, Head
 from headatlas.atlas.run_record import RunRecord, read_run
 from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, LATER, NOISE, SCORES
-from headatlas.errors import HeadAtlasError, unknown
+from headatlas.errors import HeadAtlasError, UsageError, unknown
 from headatlas.stats import Array
+from headatlas.wording import head_name
 
 if TYPE_CHECKING:
     from headatlas.patterns import Finding
@@ -202,6 +205,32 @@ class Atlas:
         from headatlas.patterns import find_consensus
 
         return find_consensus(self, task).rows(k)
+
+    def head(self, name: str) -> Portrait:
+        """What `headatlas head` (or `headatlas.look`) has measured of a head, by its name:
+
+        >>> atlas.head("L17H4").tasks[0].total
+        """
+        (head, *more) = choose_heads(name, self.shape, self.run.model.kv_heads)
+        if more:
+            raise UsageError(f"{name!r} names {1 + len(more)} heads; ask for one at a time.")
+        path = portraits(self.path).get(head)
+        if path is None:
+            raise HeadAtlasError(
+                f"Nobody has looked at {head_name(*head)} in {self.path} yet. Look at it with: "
+                f"headatlas head {self.path} {head_name(*head)}"
+            )
+        return read_portrait(path)
+
+    @property
+    def heads(self) -> list[Head]:
+        """The heads that have a portrait, which `head` gives."""
+        return list(portraits(self.path))
+
+    @property
+    def graphs(self) -> list[Graph]:
+        """How the strongest heads of tasks depend on each other; none before `headatlas head`."""
+        return read_graphs(self.path)
 
     def plot(self, figure: str = "importance", method: str | None = None, path: str | Path | None = None) -> Any:
         """Draw a figure; returns the matplotlib figure, and writes it where a path is given."""

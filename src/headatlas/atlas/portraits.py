@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 from headatlas.atlas.run_record import Record
 from headatlas.errors import HeadAtlasError
-from headatlas.files import write_bytes
+from headatlas.files import remove, write_bytes
 from headatlas.wording import head_name
 
-FOLDER = "heads"
+FOLDER, GRAPHS = "heads", "graphs.json"
 VERSION = 1  # raise it when a field changes its meaning
 
 
@@ -212,7 +212,7 @@ def write_portrait(folder: Path, portrait: Portrait) -> Path:
 
 
 def write_graphs(folder: Path, graphs: Graphs) -> Path:
-    return _write(folder / FOLDER / "graphs.json", graphs)
+    return _write(folder / FOLDER / GRAPHS, graphs)
 
 
 def portraits(folder: Path) -> dict[tuple[int, int], Path]:
@@ -231,8 +231,14 @@ def read_portrait(path: Path) -> Portrait:
 
 def read_graphs(folder: Path) -> list[Graph]:
     """The graphs of an atlas; none before `headatlas head`."""
-    path = folder / FOLDER / "graphs.json"
+    path = folder / FOLDER / GRAPHS
     return _read(path, Graphs).graphs if path.exists() else []
+
+
+def remove_portraits(folder: Path) -> None:
+    """Remove all portraits and graphs of an atlas."""
+    for path in (*portraits(folder).values(), folder / FOLDER / GRAPHS):
+        remove(path)
 
 
 def _write(path: Path, record: Record) -> Path:

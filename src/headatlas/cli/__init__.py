@@ -11,6 +11,7 @@ from headatlas.cli import (
     edit,
     export,
     gather,
+    head,
     models,
     plan,
     plot,
@@ -42,6 +43,7 @@ app.command("status")(status.run)
 app.command("work")(work.run)
 app.command("gather")(gather.run)
 app.command("top")(top.run)
+app.command("head", cls=head.Command)(head.run)
 app.command("plot", cls=plot.Command)(plot.run)
 app.command("report")(report.run)
 app.command("compare")(compare.run)

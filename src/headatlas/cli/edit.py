@@ -60,10 +60,10 @@ def run(
     The checkpoint is compared with gating before it appears, and measured on held-out examples of every task of the
     atlas and on neutral text.
     """
+    from headatlas.atlas.heads import read_scaled
     from headatlas.model.editing import RECORD
     from headatlas.progress import Reporter
     from headatlas.use.edit import edit
-    from headatlas.use.heads import read_scaled
 
     if out is None:
         raise UsageError("Give a folder for the checkpoint: `out`.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from headatlas.errors import HeadAtlasError, unknown
@@ -16,6 +16,8 @@ class Family:
     `layers` leads from the causal-LM module to its list of blocks, `out_projection` from a block to the linear map
     that mixes the heads. The other fields name configuration entries, or compute the number from the configuration; a
     missing `head_dim` means hidden size / heads, a missing `kv_heads` that every query head has its own.
+    `adds_directly` says whether the residual stream receives what the out-projection gives as it is, and keeps it up to
+    the final norm: not so where a norm or a factor comes in between.
     """
 
     layers: str
@@ -23,6 +25,7 @@ class Family:
     heads: str = "num_attention_heads"
     kv_heads: str | Callable[[Any], int] = "num_key_value_heads"
     head_dim: str = "head_dim"
+    adds_directly: bool | Callable[[Any], bool] = True
 
 
 def _falcon_kv_heads(config: Any) -> int:
@@ -33,6 +36,7 @@ def _falcon_kv_heads(config: Any) -> int:
 
 
 _LLAMA = Family("model.layers", "self_attn.o_proj")
+_NOT_DIRECTLY = replace(_LLAMA, adds_directly=False)  # a norm after attention, or a factor
 
 FAMILIES: dict[str, Family] = {
     "llama": _LLAMA,  # also Yi, SmolLM, SmolLM2, TinyLlama, Vicuna: they carry this model type
@@ -40,12 +44,12 @@ FAMILIES: dict[str, Family] = {
     "qwen2": _LLAMA,
     "qwen3": _LLAMA,
     "gemma": _LLAMA,
-    "gemma2": _LLAMA,
-    "gemma3_text": _LLAMA,
+    "gemma2": _NOT_DIRECTLY,
+    "gemma3_text": _NOT_DIRECTLY,
     "phi3": _LLAMA,
     "olmo": _LLAMA,
-    "olmo2": _LLAMA,
-    "granite": _LLAMA,
+    "olmo2": _NOT_DIRECTLY,
+    "granite": _NOT_DIRECTLY,
     "starcoder2": _LLAMA,
     "stablelm": _LLAMA,
     "mixtral": _LLAMA,
@@ -54,9 +58,11 @@ FAMILIES: dict[str, Family] = {
     "qwen3_moe": _LLAMA,
     "smollm3": _LLAMA,
     "cohere": _LLAMA,
-    "gemma3": Family("model.language_model.layers", "self_attn.o_proj"),
+    "gemma3": Family("model.language_model.layers", "self_attn.o_proj", adds_directly=False),
     "phi": Family("model.layers", "self_attn.dense"),
-    "opt": Family("model.decoder.layers", "self_attn.out_proj"),
+    "opt": Family(
+        "model.decoder.layers", "self_attn.out_proj", adds_directly=lambda config: config.do_layer_norm_before
+    ),
     "gpt2": Family("transformer.h", "attn.c_proj"),
     "gpt_neo": Family("transformer.h", "attn.attention.out_proj"),
     "gptj": Family("transformer.h", "attn.out_proj"),

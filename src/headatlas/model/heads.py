@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -36,7 +36,8 @@ PROVENANCE = ("_name_or_path", "architectures", "dtype", "transformers_version")
 
 
 class LayerInputs:
-    """What entered each layer of one forward: `hidden[layer]` is [batch, pos, d_model], from position `prefix` on.
+    """What entered each layer of one forward: `hidden[layer]` is [batch, pos, d_model], from position `prefix` on;
+    after those of the layers comes what left the last one.
 
     `past` holds the keys and values of each layer before that, [batch, kv_head, prefix, head_dim]; none without prefix.
     A `past` of one row is that of every row.
@@ -52,6 +53,14 @@ class LayerInputs:
         other = LayerInputs(self.prefix, past)
         other.hidden, other.tuples = self.hidden, self.tuples
         return other
+
+
+class _Reached(Exception):
+    """Ends a forward at a module of which only what enters it is wanted."""
+
+    def __init__(self, entering: Tensor) -> None:
+        super().__init__()
+        self.entering = entering
 
 
 class HeadModel:
@@ -83,6 +92,8 @@ class HeadModel:
             if callable(family.kv_heads)
             else getattr(text_config, family.kv_heads, None) or self.n_heads
         )
+        direct = family.adds_directly
+        self.adds_directly: bool = direct(text_config) if callable(direct) else direct
         self.context: int = getattr(text_config, "max_position_embeddings", None) or 1_000_000_000
         self._past: DynamicCache | None = None  # what `logits` continues, set by `record_inputs` and `start_at`
         self._short = False  # set by `last_layer_where_scored`
@@ -316,9 +327,11 @@ class HeadModel:
         one is given."""
         inputs = LayerInputs() if after is None else LayerInputs(after.prefix, after.past)
 
-        def keep(_: nn.Module, args: tuple[Tensor, ...], output: Any) -> None:
+        def keep(layer: nn.Module, args: tuple[Tensor, ...], output: Any) -> None:
             inputs.hidden.append(args[0])
             inputs.tuples.append(len(output) if isinstance(output, tuple) else 0)
+            if layer is self.layers[-1]:
+                inputs.hidden.append(output[0] if isinstance(output, tuple) else output)
 
         handles = []
         with self.continue_after(inputs):
@@ -386,6 +399,57 @@ class HeadModel:
                 yield
             finally:
                 restore(below, replaced)
+
+    def logits_from(self, hidden: Tensor) -> Tensor:
+        """Logits [row, vocabulary] of hidden states [row, d_model] that leave the last layer: through the final norm,
+        the unembedding, and whatever scales or caps logits."""
+        with self._entered_by(self.n_layers, hidden):
+            return self.logits(torch.zeros(len(hidden), 1, dtype=torch.long))[:, 0]
+
+    def normed(self, hidden: Tensor) -> Tensor:
+        """What the unembedding reads [row, width] of hidden states [row, d_model] that leave the last layer."""
+        with self._entered_by(self.n_layers, hidden):
+            blank = torch.zeros(len(hidden), 1, dtype=torch.long)
+            return self._read_until(self.module.get_output_embeddings(), blank)[:, 0]
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """What enters the first layer [token, d_model] in texts of a single token."""
+        return self._read_until(self.layers[0], tokens[:, None])[:, 0]
+
+    def values(self, layer: int, tokens: Tensor) -> Tensor:
+        """z [token, head, head_dim] of a layer that the embeddings of single tokens enter as they are. Each attends to
+        itself alone, so these are its values. Only this layer runs, up to its out-projection."""
+        with self._entered_by(layer, self.embed(tokens)):
+            z = self._read_until(self.out_projections[layer], tokens[:, None])[:, 0]
+        return z.unflatten(-1, (self.n_heads, self.head_dim))
+
+    def _entered_by(self, layer: int, hidden: Tensor) -> AbstractContextManager[None]:
+        """Hidden states [row, d_model], each a text of one token, enter a layer; the first is entered by embeddings."""
+        inputs = LayerInputs()
+        inputs.hidden, inputs.tuples = [hidden[:, None]] * (layer + 1), self._tuples
+        return self.start_at(layer, inputs)
+
+    @cached_property
+    def _tuples(self) -> list[int]:
+        """What the layers return, as in `LayerInputs`."""
+        with torch.no_grad(), self.record_inputs() as inputs:
+            self.logits(torch.zeros(1, 1, dtype=torch.long))
+        return inputs.tuples
+
+    def _read_until(self, module: nn.Module, ids: Tensor) -> Tensor:
+        """What enters a module in a forward over ids, which ends there."""
+
+        def stop(_: nn.Module, args: tuple[Tensor, ...]) -> None:
+            raise _Reached(args[0])
+
+        handle = module.register_forward_pre_hook(stop)
+        try:
+            self.logits(ids)
+        except _Reached as reached:
+            return reached.entering
+        finally:
+            handle.remove()
+        raise HeadAtlasError(f"A forward of {self.name} did not come to its {type(module).__name__}.")
 
     @contextmanager
     def checkpointed(self) -> Iterator[None]:

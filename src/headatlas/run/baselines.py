@@ -59,10 +59,7 @@ class Baselines:
         return self._means[task]
 
     def _mean_cell(self, task: str) -> Cell:
-        context, batches = self.context, self.context.batches(task, "fit")
-        tokens = sum(batch.ids.numel() for batch in batches)
-        keys = [batch.key for batch in batches]
-        return context.cell(MEAN, lambda: _mean(context.model, batches), tokens, forwards=len(batches), batches=keys)
+        return mean_cell(self.context, self.context.batches(task, "fit"))
 
     def _donated(self, task: str, batch: Batch) -> dict[int, Tensor]:
         """z of another `fit` example for each row, aligned where the answer begins.
@@ -87,6 +84,12 @@ class Baselines:
         ):
             model.logits(ids)
         return donated
+
+
+def mean_cell(context: RunContext, batches: list[Batch]) -> Cell:
+    """The cell of the `mean` [layer, head, head_dim] of every head over texts."""
+    tokens, keys = sum(batch.ids.numel() for batch in batches), [batch.key for batch in batches]
+    return context.cell(MEAN, lambda: _mean(context.model, batches), tokens, forwards=len(batches), batches=keys)
 
 
 def _prompts(batch: Batch) -> list[Prompted]:

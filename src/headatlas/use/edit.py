@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from headatlas.atlas.atlas import Atlas
+from headatlas.atlas.heads import choose_heads
 from headatlas.atlas.records import Head
 from headatlas.errors import HeadAtlasError, UsageError, unknown
 from headatlas.evidence.trial import Trial
@@ -28,7 +29,6 @@ from headatlas.suites.neutral.generate import TASK as NEUTRAL
 from headatlas.suites.suite import Suite
 from headatlas.use.cost import Cost, costs
 from headatlas.use.examples import held_out, mean_of_heads, with_model
-from headatlas.use.heads import choose_heads
 from headatlas.wording import head_name
 from headatlas.workflows.held_out import model_of
 

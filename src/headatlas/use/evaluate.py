@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from headatlas.atlas.atlas import Atlas
+from headatlas.atlas.heads import choose_heads
 from headatlas.atlas.records import Head
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.evidence.choice import INTACT, Heads, different_draws
@@ -23,7 +24,6 @@ from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.interventions import gates_without
 from headatlas.stats import Array
-from headatlas.use.heads import choose_heads
 from headatlas.wording import count
 from headatlas.workflows.held_out import model_of
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.declarations import MethodInfo, TestInfo
+from headatlas.atlas.portraits import remove_portraits
 from headatlas.atlas.records import HeadMap
 from headatlas.atlas.run_record import CellCounts, RunRecord, Verification, write_run
 from headatlas.atlas.writing import write_diagnostics, write_noise, write_scores
@@ -90,12 +91,13 @@ class Growth:
         return Atlas(self.out)
 
     def _settle_evidence(self) -> None:
-        """Evidence stays if it is about the same maps."""
+        """Evidence and portraits of heads stay if they are about the same maps."""
         earlier = self.earlier
         if earlier is not None and earlier.scores == (self.out / SCORES).read_bytes():
             self.record.tests, self.record.verifications = earlier.tests, earlier.verifications
         else:
             remove(self.out / "evidence.parquet")
+            remove_portraits(self.out)
 
 
 def _mapped(info: MethodInfo, measured: Measured) -> MethodInfo:

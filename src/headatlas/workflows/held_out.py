@@ -120,13 +120,7 @@ def prepare_trial(
     """The trial of a method's maps, whose heads are ranked by one of its measures."""
     how = atlas.run.settings
     context = RunContext(model, splits, Runner(atlas.path / "cells", reporter), Encoder(model, how.chat))
-    if how.known_only:
-        # Of held-out items all are tested: had the known ones been selected, any change would look like damage.
-        known = competence(context)[1]
-        splits = {
-            split: part.keep(lambda e: e.id in known or e.task not in atlas.tasks) if split != SPLIT else part
-            for split, part in splits.items()
-        }
+    splits = as_mapped(atlas, context)
     if settings.examples is not None:
         splits[SPLIT] = splits[SPLIT].limit(settings.examples, how.split_seed)
     tasks, mapped_on = atlas.tasks_of(method), context.with_splits(splits)
@@ -152,6 +146,20 @@ def prepare_trial(
             if quantity.metric == "margin" and (total := _needed_in_all(maps[task])) > 0
         },
     )
+
+
+def as_mapped(atlas: Atlas, context: RunContext) -> dict[str, Suite]:
+    """The splits with the examples that maps were made from: known ones alone where that was asked for.
+
+    Of held-out items all are tested: had the known ones been selected, any change would look like damage.
+    """
+    if not atlas.run.settings.known_only:
+        return dict(context.splits)
+    known = competence(context)[1]
+    return {
+        split: part.keep(lambda e: e.id in known or e.task not in atlas.tasks) if split != SPLIT else part
+        for split, part in context.splits.items()
+    }
 
 
 def _quantity(atlas: Atlas, method: str, context: RunContext, task: str) -> TaskQuantity:

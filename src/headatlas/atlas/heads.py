@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.records import Head
 from headatlas.errors import UsageError
 from headatlas.stats import Array
 from headatlas.wording import head_name
+
+if TYPE_CHECKING:
+    from headatlas.atlas.atlas import Atlas
 
 FORMS = "L17H4, L17 (all heads of a layer), top:16:TASK, lowest:16:TASK or weakest:1 (groups of each layer)"
 

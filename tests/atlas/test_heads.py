@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from headatlas.atlas.heads import choose_heads, read_scaled
 from headatlas.errors import UsageError
-from headatlas.use.heads import choose_heads, read_scaled
 from tests.atlases import Known, write_atlas
 
 GRID = np.array([[0.1, 0.0, 0.5, -0.9], [0.2, 0.3, 0.0, 0.05], [2.0, -0.01, 0.02, 0.4]])

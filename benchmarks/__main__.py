@@ -10,6 +10,7 @@ from benchmarks import (
     certificate,
     forward,
     gates,
+    memory,
     page,
     pairs,
     probe,
@@ -33,7 +34,7 @@ LONG = {
     "sets": sets.run,
 }  # only when asked for by name
 ALONE = {"start": start.run, "page": page.run, "quick": quick.run}
-LONG_ALONE = {"calibration": calibration.run, "scaling": scaling.run}
+LONG_ALONE = {"calibration": calibration.run, "memory": memory.run, "scaling": scaling.run}
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or [*ON_MODEL, *ALONE]

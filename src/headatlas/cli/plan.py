@@ -127,7 +127,7 @@ def _print(plan: Plan) -> None:
     )
     console.print(
         f"Memory at the peak: about {gigabytes(memory.peak)}: weights {gigabytes(memory.weights)}, and the larger of "
-        f"{gigabytes(memory.backward)} for a backward and {gigabytes(memory.forward)} for exact measurements.",
+        f"{gigabytes(memory.backward)} for a backward and {gigabytes(memory.forward)} for everything else.",
         soft_wrap=True,
     )
     for sentence in plan.assumed:
@@ -137,11 +137,11 @@ def _print(plan: Plan) -> None:
 def _table(plan: Plan) -> Table:
     from rich.table import Table
 
-    from headatlas.wording import duration, percent
+    from headatlas.wording import duration, gigabytes, percent
 
     table = Table(title=f"What a map of {plan.suite} will run")
     table.add_column("stage")
-    for column in ("cells", "forwards", "tokens", "at most", "share", "time"):
+    for column in ("cells", "forwards", "tokens", "at most", "share", "time", "memory"):
         table.add_column(column, justify="right")
     for stage in plan.stages:
         table.add_row(
@@ -152,12 +152,14 @@ def _table(plan: Plan) -> Table:
             "exact" if stage.exact else f"{stage.most:,}",
             percent(stage.tokens / max(plan.tokens, 1), 0),
             duration(plan.seconds_of(stage.tokens)),
+            gigabytes(stage.memory),
         )
     cells, forwards = (sum(getattr(stage, name) for stage in plan.stages) for name in ("cells", "forwards"))
     table.add_section()
     table.add_row(
-        "all", f"{cells:,}", f"{forwards:,}", f"{plan.tokens:,}", f"{plan.most:,}", "100 %", duration(plan.seconds)
-    )
+        "all", f"{cells:,}", f"{forwards:,}", f"{plan.tokens:,}", f"{plan.most:,}", "100 %", duration(plan.seconds),
+        gigabytes(max(plan.memory.backward, plan.memory.forward)),
+    )  # fmt: skip
     return table
 
 

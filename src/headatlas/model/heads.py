@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from typing import Any
@@ -35,7 +35,7 @@ PROVENANCE = ("_name_or_path", "architectures", "dtype", "transformers_version")
 
 
 class LayerInputs:
-    """What entered each layer of one forward: `hidden[layer]` is [batch, pos, d_model], from position `prefix` on.
+    """What entered layers of one forward: `hidden[layer]` is [batch, pos, d_model], from position `prefix` on.
 
     `past` holds the keys and values of each layer before that, [batch, kv_head, prefix, head_dim]; none without prefix.
     A `past` of one row is that of every row.
@@ -43,7 +43,7 @@ class LayerInputs:
 
     def __init__(self, prefix: int = 0, past: Sequence[tuple[Tensor, Tensor]] = ()) -> None:
         self.prefix, self.past = prefix, past
-        self.hidden: list[Tensor] = []
+        self.hidden: dict[int, Tensor] = {}
         self.tuples: list[int] = []  # length of the tuple a layer returns, 0 for a bare tensor
 
     def with_past(self, past: Sequence[tuple[Tensor, Tensor]]) -> LayerInputs:
@@ -308,13 +308,17 @@ class HeadModel:
             self._short = before
 
     @contextmanager
-    def record_inputs(self, after: LayerInputs | None = None) -> Iterator[LayerInputs]:
-        """Record the hidden states that enter each layer, for `start_at`; of the tokens after a recorded prefix where
-        one is given."""
+    def record_inputs(
+        self, after: LayerInputs | None = None, layers: Collection[int] | None = None
+    ) -> Iterator[LayerInputs]:
+        """Record the hidden states that enter each layer, or some of the `layers`, for `start_at`; of the tokens after
+        a recorded prefix where one is given."""
         inputs = LayerInputs() if after is None else LayerInputs(after.prefix, after.past)
 
         def keep(_: nn.Module, args: tuple[Tensor, ...], output: Any) -> None:
-            inputs.hidden.append(args[0])
+            layer = len(inputs.tuples)
+            if layers is None or layer in layers:
+                inputs.hidden[layer] = args[0]
             inputs.tuples.append(len(output) if isinstance(output, tuple) else 0)
 
         handles = []

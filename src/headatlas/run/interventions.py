@@ -219,20 +219,21 @@ def ablate_each(
     """
     alike = where is None and not isinstance(baseline, Mapping) and not (past and past.prefix)
     shared = common_beginning(batch) if alike and model.sharing.prefix else 0
+    groups = starting_together(units, batch.after(shared).ids.numel())
+    starts = [min(units[i][0] for i in numbers) if model.sharing.layers else 0 for numbers in groups]
     with model.last_layer_where_scored() if model.sharing.last_layer else nullcontext():
         beginning = None
         if shared:
-            with model.record_inputs() as before:
+            with model.record_inputs(layers=starts) as before:
                 past = model.record_prefix(batch.ids[:1, :shared])
             beginning, batch = Beginning(batch.ids[:1, :shared], before), batch.after(shared)
-        with model.record_inputs(past) as inputs:
+        with model.record_inputs(past, starts) as inputs:
             scores, _ = batch.score(model)
         intact = batch.quantity(scores)
         effects = np.empty((len(batch.members), len(units)))
-        for numbers in starting_together(units, batch.ids.numel()):
+        for layer, numbers in zip(starts, groups, strict=True):
             sets = [frozenset((units[i][0], head) for head in units[i][1]) for i in numbers]
-            start = (min(units[i][0] for i in numbers) if model.sharing.layers else 0, inputs)
-            gates = Gates(gates_without(model.shape, sets), baseline, start, where, beginning)
+            gates = Gates(gates_without(model.shape, sets), baseline, (layer, inputs), where, beginning)
             ablated = score_under(model, batch, gates)
             effects[:, numbers] = (intact - batch.quantity(torch.from_numpy(ablated["logprobs"]))).T
     return effects

@@ -13,16 +13,15 @@ from headatlas.atlas.run_record import MapSettings
 from headatlas.methods.base import Method
 from headatlas.model.heads import HeadModel
 from headatlas.model.loading import load
+from headatlas.model.memory import held_bytes
 from headatlas.model.outline import Outline, read_outline
 from headatlas.model.precision import is_rounded
 from headatlas.model.sizes import Sizes, sizes
 from headatlas.progress import Reporter
-from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.cells import Cell
 from headatlas.run.competence import competence_step
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
-from headatlas.run.interventions import FORWARD_TOKENS
 from headatlas.run.rounding import rounding_steps
 from headatlas.run.selection import split_examples
 from headatlas.run.speed import Speed, given_speed, time_matrices, time_model
@@ -40,7 +39,8 @@ LONG = 600  # seconds from which on `map` says beforehand how long it will take
 
 @dataclass(frozen=True)
 class Stage:
-    """One part of a run. `most` is the largest number of tokens it can come to; it is `tokens` where `exact`."""
+    """One part of a run. `most` is the largest number of tokens it can come to; it is `tokens` where `exact`. `memory`
+    are the bytes it holds at its peak, besides the weights."""
 
     name: str
     cells: int
@@ -48,11 +48,12 @@ class Stage:
     tokens: int
     most: int
     exact: bool
+    memory: int
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes at the peak: the weights; what a forward holds for a backward; what exact measurements hold."""
+    """Bytes at the peak: the weights; what a backward holds; what everything else holds."""
 
     weights: int
     backward: int
@@ -170,15 +171,15 @@ def make_plan(
     is_done: Callable[[Cell], bool] = lambda _: False,
 ) -> Plan:
     """The plan of a run in a context; cells that are done are left out. The speed is timed unless it is given."""
-    noted, said, backward = [], list(assumed), 0
+    size, length = sizes(context.model), _mean_length(context)
+    noted, said, run = [], list(assumed), list[Step]()
     seen: set[str] = set()
-    for name, steps in _steps(context, methods):
+    for name, steps in stage_steps(context, methods):
         if steps is None:
             said.append(f"{name} does not say what it runs, and is not counted.")
             continue
-        noted.append(_stage(name, steps, seen, is_done))
-        backward = max(backward, *(step.backward for step in steps))
-    size, length = sizes(context.model), _mean_length(context)
+        noted.append(_stage(name, steps, size, seen, is_done))
+        run += steps
     if speed is None:
         speed = _timed(context, size, length, device)
     if any(not stage.exact for stage in noted):
@@ -199,7 +200,7 @@ def make_plan(
         sizes=size,
         stages=tuple(noted),
         speed=speed,
-        memory=_memory(size, backward, length),
+        memory=Memory(size.weights, _largest(size, run, backward=True), _largest(size, run, backward=False)),
         assumed=tuple(said),
     )
 
@@ -215,7 +216,7 @@ def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter)
             reporter.say(sentence)
 
 
-def _steps(context: RunContext, methods: Sequence[Method]) -> list[tuple[str, list[Step] | None]]:
+def stage_steps(context: RunContext, methods: Sequence[Method]) -> list[tuple[str, list[Step] | None]]:
     """Of every stage of a run, in order; what a step needs beforehand (such as means of heads) comes before it."""
     stages: list[tuple[str, list[Step] | None]] = [("competence", [competence_step(context)])]
     for method in in_turn(methods):
@@ -226,7 +227,7 @@ def _steps(context: RunContext, methods: Sequence[Method]) -> list[tuple[str, li
     return [*stages, ("rounding", rounding)] if rounding else stages
 
 
-def _stage(name: str, steps: Sequence[Step], seen: set[str], is_done: Callable[[Cell], bool]) -> Stage:
+def _stage(name: str, steps: Sequence[Step], size: Sizes, seen: set[str], is_done: Callable[[Cell], bool]) -> Stage:
     """The sum of some steps. A cell counts once in a plan: a run that meets it again reuses it."""
     cells = forwards = tokens = most = 0
     for step in steps:
@@ -236,7 +237,14 @@ def _stage(name: str, steps: Sequence[Step], seen: set[str], is_done: Callable[[
         expected = sum(cell.tokens for cell in new)
         cells, forwards = cells + len(new), forwards + sum(cell.forwards for cell in new)
         tokens, most = tokens + expected, most + max(expected, step.most or 0)
-    return Stage(name, cells, forwards, tokens, most, all(step.most is None for step in steps))
+    memory = max(_largest(size, steps, backward) for backward in (True, False))
+    return Stage(name, cells, forwards, tokens, most, all(step.most is None for step in steps), memory)
+
+
+def _largest(size: Sizes, steps: Sequence[Step], backward: bool) -> int:
+    """Bytes that the largest step holds besides the weights, of those with or without a backward."""
+    held = [step.beside + held_bytes(size, load) for step in steps for load in step.loads if load.backward == backward]
+    return max([*held, *(step.beside for step in steps if not backward)], default=0)
 
 
 def _fits(outline: Outline) -> bool:
@@ -257,13 +265,3 @@ def _mean_length(context: RunContext) -> float:
     """Tokens of a text of the run, with its answer."""
     lengths = [batch.lengths for task in context.tasks for batch in context.batches(task, "fit")]
     return float(torch.cat(lengths).double().mean())
-
-
-def _memory(size: Sizes, backward: int, length: float) -> Memory:
-    """Two options of every text get logits."""
-    exact = size.recorded(BATCH_TOKENS) + size.working(FORWARD_TOKENS) + size.logits(round(2 * FORWARD_TOKENS / length))
-    return Memory(
-        weights=size.weights,
-        backward=size.held(backward) + size.logits(round(2 * backward / length)),
-        forward=exact + BATCH_TOKENS * size.key_values,
-    )

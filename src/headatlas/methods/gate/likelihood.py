@@ -16,6 +16,7 @@ from torch.nn.functional import softplus
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.gate.descent import Draw
 from headatlas.model.heads import HeadModel
+from headatlas.model.memory import Load
 from headatlas.run.batches import BATCH_TOKENS, Batch, make_batches
 from headatlas.run.context import RunContext
 from headatlas.run.interventions import Gates, score_together
@@ -50,6 +51,11 @@ class Portion:
     def forwards(self) -> int:
         """Of one `nll`, with what replaces heads."""
         return 1 + self.quantity.replacement_forwards
+
+    def load(self, copies: int) -> Load:
+        """What `nll` under so many gates holds in memory."""
+        replaced = self.quantity.replacement_forwards * self.model.n_layers
+        return Load(self.tokens, copies, places=len(self.batch.rows), replaced=replaced)
 
     @property
     def inputs(self) -> dict[str, object]:

@@ -127,7 +127,8 @@ def _print(plan: Plan) -> None:
     )
     console.print(
         f"Memory at the peak: about {gigabytes(memory.peak)}: weights {gigabytes(memory.weights)}, and the larger of "
-        f"{gigabytes(memory.backward)} for a backward and {gigabytes(memory.forward)} for everything else.",
+        f"{gigabytes(memory.backward)} for a backward (where memory is short {gigabytes(memory.checkpointed)} and one "
+        f"more forward) and {gigabytes(memory.forward)} for everything else.",
         soft_wrap=True,
     )
     for sentence in plan.assumed:

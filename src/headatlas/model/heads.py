@@ -136,7 +136,7 @@ class HeadModel:
         """A hash of the configuration and of every weight as they are now. Refuses weights that are not finite."""
         config = {key: value for key, value in self.module.config.to_dict().items() if key not in PROVENANCE}
         digest = hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode())
-        for key, tensor in _weights(self.module).items():
+        for key, tensor in _weights(self.module):
             if tensor.is_floating_point() and not torch.isfinite(tensor.sum(dtype=torch.float32)):
                 raise HeadAtlasError(
                     f"The weight {key!r} of {self.name} holds NaN or infinite values; a map of it would mean nothing. "
@@ -426,10 +426,15 @@ def _read_matrix(projection: Any) -> Tensor:
     return weight if type(projection).__name__ == "Conv1D" else weight.T
 
 
-def _weights(module: nn.Module) -> dict[str, Tensor]:
-    weights = module.state_dict()
-    if any(tensor.is_meta for tensor in weights.values()):  # dispatched with some weights in main memory or on disk
-        from accelerate.utils.modeling import get_state_dict_offloaded_model
+def _weights(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    """By name. Those that accelerate has put into main memory or on disk are read one at a time."""
+    owners = dict(module.named_modules())
+    for key, tensor in module.state_dict().items():
+        if tensor.is_meta:
+            from accelerate.utils.modeling import align_module_device
 
-        weights = get_state_dict_offloaded_model(module)
-    return weights
+            path, _, name = key.rpartition(".")
+            with align_module_device(owners[path], torch.device("cpu")):
+                yield key, getattr(owners[path], name)
+        else:
+            yield key, tensor

@@ -16,6 +16,7 @@ from torch import nn
 from headatlas.errors import HeadAtlasError, UsageError, unknown
 from headatlas.model import bundled
 from headatlas.model.heads import HeadModel
+from headatlas.model.stored import check_room
 from headatlas.progress import Reporter
 
 DTYPES = {"auto": "auto", "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -50,14 +51,16 @@ def load(
         "trust_remote_code": trust_remote_code,
     }
     reporter = reporter or Reporter()
-    module, tokenizer, name = _read(str(source), kwargs, reporter)
+    module, tokenizer, name = _read(str(source), kwargs, target, reporter)
     module.requires_grad_(False)
     if target is not None:
         module.to(target)
     return HeadModel(module, tokenizer, name)
 
 
-def _read(source: str, kwargs: dict[str, Any], reporter: Reporter) -> tuple[nn.Module, Any, str]:
+def _read(
+    source: str, kwargs: dict[str, Any], target: torch.device | None, reporter: Reporter
+) -> tuple[nn.Module, Any, str]:
     """Module, tokenizer and name of what `source` means; refuses before anything is loaded."""
     path = bundled.fetch(reporter) if source == bundled.NAME else Path(source).expanduser()
     if path.is_file():
@@ -69,6 +72,8 @@ def _read(source: str, kwargs: dict[str, Any], reporter: Reporter) -> tuple[nn.M
         if not (path / "config.json").is_file():
             raise UsageError(f"The folder {path} holds no model: there is no config.json in it.")
         name = source if source == bundled.NAME else path.resolve().name
+        if target is not None:
+            check_room(path, name, kwargs["dtype"], target)
         with reporter.spinner(f"Loading {name}"):
             return *_pretrained(str(path), source, **kwargs), name
     if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", source):
@@ -76,18 +81,21 @@ def _read(source: str, kwargs: dict[str, Any], reporter: Reporter) -> tuple[nn.M
     if "/" not in source and get_close_matches(source.casefold(), [bundled.NAME], cutoff=0.75):
         raise unknown("model", source, [bundled.NAME, "a folder", "a GGUF file", "a Hub id such as org/name"])
     with reporter.spinner(f"Loading {source}"):
-        return *_from_hub(source, kwargs), source
+        return *_from_hub(source, kwargs, target), source
 
 
-def _from_hub(name: str, kwargs: dict[str, Any]) -> tuple[nn.Module, Any]:
+def _from_hub(name: str, kwargs: dict[str, Any], target: torch.device | None) -> tuple[nn.Module, Any]:
     """From the Hugging Face cache where it is there; the network is asked only when it is not."""
     from huggingface_hub import constants, try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
     try:
-        cached = isinstance(try_to_load_from_cache(name, "config.json"), str)
+        found = try_to_load_from_cache(name, "config.json")
     except HFValidationError as error:
         raise UsageError(f"{name!r} is no folder, no GGUF file and no Hub id: {error}") from None
+    cached = isinstance(found, str)
+    if isinstance(found, str) and target is not None:
+        check_room(Path(found).parent, name, kwargs["dtype"], target)
     if constants.HF_HUB_OFFLINE:
         if not cached:
             raise _offline(name, "HF_HUB_OFFLINE forbids asking the Hub")

@@ -5,13 +5,21 @@ Terms were read off what torch holds for Llama-shaped models; other architecture
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from headatlas.model.sizes import Sizes
+import torch
+
+from headatlas.model.free_memory import free_memory
+from headatlas.model.heads import HeadModel
+from headatlas.model.sizes import Sizes, sizes
 
 STREAM = 5  # copies of the residual stream in a forward: embedding, recorded input, residual, its norm, their sum
 EDITED = 5  # of what the heads of a layer write: as attention gives it, scaled, its baseline, that scaled, and the sum
 SCORED = 8  # bytes of a logit and its log-probability, which are float32 whatever the model is
+SAFE = 0.9  # of the free memory may be planned for
 GRADED = 12  # the same in a backward: log-probability, its gradient, and that of the logit
 
 
@@ -44,6 +52,27 @@ def held_bytes(size: Sizes, load: Load, checkpoint: bool = False) -> int:
     graph = _graph_of_layer(size, load)
     held = run * size.layers * size.width * size.item + graph if checkpoint else size.layers * graph
     return beside + held + max(layer, GRADED * places * size.vocabulary)
+
+
+@contextmanager
+def within_memory(model: HeadModel, load: Load, checkpoint: bool = False) -> Iterator[None]:
+    """A forward and its backward, in which layers are computed again where memory is short or `checkpoint` asks for it;
+    inside the `gate` that is differentiated. No number depends on it."""
+    if checkpoint or not backward_fits(model, held_bytes(sizes(model), load)):
+        with model.checkpointed():
+            yield
+    else:
+        yield
+
+
+def backward_fits(model: HeadModel, held: int) -> bool:
+    """Whether so many bytes can be held for a backward, each layer's on its device. Of weights that are brought from
+    main memory or disk a graph would hold all at once, so these never fit."""
+    layers = Counter(projection.weight.device for projection in model.out_projections)
+    if torch.device("meta") in layers:
+        return False
+    free = {device: free_memory(device) for device in layers}
+    return all(size is None or held * layers[device] / model.n_layers <= SAFE * size for device, size in free.items())
 
 
 def _one_layer(size: Sizes, load: Load) -> int:

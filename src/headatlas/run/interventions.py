@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from headatlas.model.heads import Baseline, HeadModel, LayerInputs
+from headatlas.model.memory import Load, within_memory
 from headatlas.run.batches import Batch
 from headatlas.run.beginnings import common_beginning
 from headatlas.run.cells import Result
@@ -190,8 +191,14 @@ def gate_gradient(
     A gate for every row gives all of these from one backward; the rows of an example add up. With `past` the batch goes
     on after a recorded prefix, where the baseline is what the heads do anyway.
     """
-    gates = torch.ones(batch.size, *model.shape, requires_grad=True)
-    with torch.enable_grad(), model.continue_after(past or LayerInputs()), model.gate(gates, baseline, where):
+    gates, past = torch.ones(batch.size, *model.shape, requires_grad=True), past or LayerInputs()
+    load = Load(batch.ids.numel(), places=len(batch.rows), past=batch.size * past.prefix, backward=True)
+    with (
+        torch.enable_grad(),
+        model.continue_after(past),
+        model.gate(gates, baseline, where),
+        within_memory(model, load),
+    ):
         logprobs, _ = batch.score(model)
         (gradient,) = torch.autograd.grad(batch.quantity(logprobs).sum(), gates)
     by_row = gradient.flatten(1).double().cpu()

@@ -11,9 +11,10 @@ import torch
 
 from headatlas.atlas.run_record import MapSettings
 from headatlas.methods.base import Method
+from headatlas.model.free_memory import free_memory
 from headatlas.model.heads import HeadModel
 from headatlas.model.loading import load
-from headatlas.model.memory import held_bytes
+from headatlas.model.memory import backward_fits, held_bytes
 from headatlas.model.outline import Outline, read_outline
 from headatlas.model.precision import is_rounded
 from headatlas.model.sizes import Sizes, sizes
@@ -30,7 +31,6 @@ from headatlas.run.work import NotingRunner, Step
 from headatlas.suites.suite import Suite
 from headatlas.wording import duration, gigabytes, percent, rounded
 from headatlas.workflows.choose_methods import in_turn
-from headatlas.workflows.machine import memory_of_machine
 from headatlas.workflows.presets import DEFAULT
 from headatlas.workflows.request import check_request
 
@@ -53,10 +53,12 @@ class Stage:
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes at the peak: the weights; what a backward holds; what everything else holds."""
+    """Bytes at the peak: the weights; what a backward holds, and what it holds where memory is short and layers are
+    computed again in it; what everything else holds."""
 
     weights: int
     backward: int
+    checkpointed: int
     forward: int
 
     @property
@@ -138,7 +140,7 @@ def plan_map(
 
     `model` may also be a config.json or a configuration of transformers: no weights are needed. Where there are some on
     this machine and no `tokens_per_second` is given, they are loaded for a moment and timed if they take less than half
-    of its memory, unless `load_weights` is false. `tokenizer` is a folder with one, for configurations that come
+    of the free memory, unless `load_weights` is false. `tokenizer` is a folder with one, for configurations that come
     without.
     """
     speed = None if tokens_per_second is None else given_speed(tokens_per_second)
@@ -154,7 +156,7 @@ def plan_map(
         outline.tokenizer = Words()
         assumed.append("No tokenizer is at hand: tokens are counted as words, digits and marks.")
     context = RunContext(outline, splits, NotingRunner(), Encoder(outline, chat))
-    if speed is None and load_weights and isinstance(outline, Outline) and _fits(outline):
+    if speed is None and load_weights and isinstance(outline, Outline) and _fits(outline, device):
         loaded = load(str(model), dtype=dtype, device=device, reporter=reporter)
         speed = time_model(RunContext(loaded, splits, NotingRunner(), Encoder(loaded, chat)))
         del loaded
@@ -200,13 +202,18 @@ def make_plan(
         sizes=size,
         stages=tuple(noted),
         speed=speed,
-        memory=Memory(size.weights, _largest(size, run, backward=True), _largest(size, run, backward=False)),
+        memory=Memory(
+            size.weights,
+            _largest(size, run, backward=True),
+            _largest(size, run, backward=True, checkpoint=True),
+            _largest(size, run, backward=False),
+        ),
         assumed=tuple(said),
     )
 
 
 def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter) -> None:
-    """Say how long a map will take if that is long. Writes nothing."""
+    """Say how long a map will take if that is long, and whether backwards will save memory. Writes nothing."""
     if reporter.quiet:
         return
     done = context.runner.path
@@ -214,6 +221,12 @@ def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter)
     if plan.seconds > LONG:
         for sentence in plan.sentences:
             reporter.say(sentence)
+    held, less = plan.memory.backward, plan.memory.checkpointed
+    if held and not backward_fits(context.model, held):
+        reporter.say(
+            f"A backward would hold {gigabytes(held)}, more than is free: layers are computed again in it, which holds "
+            f"{gigabytes(less)} and takes one more forward. No number depends on it."
+        )
 
 
 def stage_steps(context: RunContext, methods: Sequence[Method]) -> list[tuple[str, list[Step] | None]]:
@@ -241,24 +254,32 @@ def _stage(name: str, steps: Sequence[Step], size: Sizes, seen: set[str], is_don
     return Stage(name, cells, forwards, tokens, most, all(step.most is None for step in steps), memory)
 
 
-def _largest(size: Sizes, steps: Sequence[Step], backward: bool) -> int:
+def _largest(size: Sizes, steps: Sequence[Step], backward: bool, checkpoint: bool = False) -> int:
     """Bytes that the largest step holds besides the weights, of those with or without a backward."""
-    held = [step.beside + held_bytes(size, load) for step in steps for load in step.loads if load.backward == backward]
+    held = [
+        step.beside + held_bytes(size, load, checkpoint)
+        for step in steps
+        for load in step.loads
+        if load.backward == backward
+    ]
     return max([*held, *(step.beside for step in steps if not backward)], default=0)
 
 
-def _fits(outline: Outline) -> bool:
-    """Whether there are weights that take at most half of the machine's memory."""
-    available = memory_of_machine()
-    return outline.folder is not None and available is not None and 2 * sizes(outline).weights <= available
+def _fits(outline: Outline, device: str | None) -> bool:
+    """Whether there are weights that take at most half of the memory that is free."""
+    free = free_memory(_target(device))
+    return outline.folder is not None and free is not None and 2 * sizes(outline).weights <= free
+
+
+def _target(device: str | None) -> torch.device:
+    return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def _timed(context: RunContext, size: Sizes, length: float, device: str | None) -> Speed:
     model = context.model
     if not isinstance(model, Outline):
         return time_model(context)
-    target = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    return time_matrices(size, length, model.dtype, target)
+    return time_matrices(size, length, model.dtype, _target(device))
 
 
 def _mean_length(context: RunContext) -> float:

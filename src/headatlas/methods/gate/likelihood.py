@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +15,7 @@ from torch.nn.functional import softplus
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.gate.descent import Draw
 from headatlas.model.heads import HeadModel
-from headatlas.model.memory import Load
+from headatlas.model.memory import Load, within_memory
 from headatlas.run.batches import BATCH_TOKENS, Batch, make_batches
 from headatlas.run.context import RunContext
 from headatlas.run.interventions import Gates, score_together
@@ -101,7 +100,7 @@ def nll_and_gradient(
     """
     leaf = gates.detach().requires_grad_()
     model, batch, fits = portion.model, portion.batch, len(gates)
-    memory = model.checkpointed() if checkpoint else nullcontext()
+    memory = within_memory(model, replace(portion.load(fits), backward=True), checkpoint)
     # A checkpoint runs layers again during the backward: the gates must still be in place then.
     with torch.enable_grad(), portion.gated(leaf).applied(model, batch), memory:
         logprobs, _ = batch.repeat(fits).score(model)

@@ -106,7 +106,7 @@ def test_weights_that_do_not_fit_are_refused_before_they_are_loaded(tiny_folder,
     with pytest.raises(HeadAtlasError) as refused:
         load(tiny_folder, device="cpu", reporter=QUIET)
     assert str(refused.value).startswith(f"The weights of {tiny_folder.name} take 0.0002 GB in float32, and 0.00015 GB")
-    assert '`dtype` "bfloat16" (9.8e-05 GB), or `device_map` "auto"' in str(refused.value)
+    assert '`dtype` "bfloat16" (9.8e-05 GB), `quantize` 8 or 4, or `device_map` "auto"' in str(refused.value)
     assert not read
 
 

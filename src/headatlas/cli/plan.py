@@ -24,6 +24,7 @@ from headatlas.cli.options import (
     Methods,
     Metric,
     Preset,
+    Quantize,
     Quiet,
     Seeds,
     Settings,
@@ -70,6 +71,7 @@ def run(
     ] = None,
     device: Device = None,
     dtype: Dtype = None,
+    quantize: Quantize = None,
     tokens_per_second: Annotated[
         float | None, typer.Option(help="How fast the model runs, if you know it; timed or estimated otherwise.")
     ] = None,
@@ -100,6 +102,7 @@ def run(
         tokenizer=tokenizer,
         dtype=dtype,
         device=device,
+        quantize=quantize,
         tokens_per_second=tokens_per_second,
         load_weights=not no_load,
         reporter=Reporter(quiet=quiet or json_),

@@ -22,6 +22,7 @@ from headatlas.errors import HeadAtlasError
 from headatlas.model.families import Family, family_of
 from headatlas.model.forwards import only_at, position_wise, restore
 from headatlas.model.past import read_only_cache
+from headatlas.model.quantizing import bits_of, unpacked
 from headatlas.model.sharing import Sharing, try_sharing
 
 # Takes the layer and z [batch, pos, head, head_dim]; returns its replacement, or None to leave it as it is.
@@ -89,7 +90,7 @@ class HeadModel:
 
     def _check_layout(self) -> None:
         for layer, projection in enumerate(self.out_projections):
-            width = _read_matrix(projection).shape[0]
+            width = getattr(projection, "in_features", None) or _read_matrix(projection).shape[0]
             if width != self.n_heads * self.head_dim:
                 raise HeadAtlasError(
                     f"The out-projection of layer {layer} reads {width} values, but {self.n_heads} heads of "
@@ -127,6 +128,11 @@ class HeadModel:
         """The attention implementation that transformers uses; kernels round differently."""
         return getattr(self.module.config, "_attn_implementation", None)
 
+    @property
+    def quantized(self) -> int | None:
+        """The bits of a weight of the layers, where they are packed."""
+        return bits_of(self.module)
+
     @cached_property
     def sharing(self) -> Sharing:
         """What forwards of this model can share."""
@@ -148,7 +154,9 @@ class HeadModel:
 
     def out_weight(self, layer: int) -> Tensor:
         """W_O of one layer, split by head: [head, head_dim, d_model]; head h writes z_h @ out_weight(layer)[h]."""
-        return _read_matrix(self.out_projections[layer]).unflatten(0, (self.n_heads, self.head_dim))
+        projection = self.out_projections[layer]
+        matrix = unpacked(projection, self.dtype).T if self.quantized else _read_matrix(projection)
+        return matrix.unflatten(0, (self.n_heads, self.head_dim))
 
     def logits(self, ids: Tensor) -> Tensor:
         """Logits for token ids [batch, pos]. Pad on the right: causal attention then never sees the padding."""

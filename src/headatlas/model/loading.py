@@ -16,6 +16,7 @@ from torch import nn
 from headatlas.errors import HeadAtlasError, UsageError, unknown
 from headatlas.model import bundled
 from headatlas.model.heads import HeadModel
+from headatlas.model.quantizing import leave_as_loaded, quantization
 from headatlas.model.stored import check_room
 from headatlas.progress import Reporter
 
@@ -29,6 +30,7 @@ def load(
     dtype: str | torch.dtype | None = None,
     device: str | None = None,
     device_map: str | dict[str, Any] | None = None,
+    quantize: int | str | None = None,
     trust_remote_code: bool = False,
     reporter: Reporter | None = None,
 ) -> HeadModel:
@@ -36,7 +38,8 @@ def load(
 
     `source` is "smollm2" (bundled), a folder, a GGUF file, a Hub id, or a module (then with its tokenizer). The dtype
     is float32 on a CPU and that of the checkpoint elsewhere. With `device_map`, placing is left to accelerate and
-    `device` may not be given. Code that comes with a model runs only with `trust_remote_code`.
+    `device` may not be given. With `quantize` (8 or 4), matrices of the layers are packed into so many bits by
+    bitsandbytes. Code that comes with a model runs only with `trust_remote_code`.
     """
     if isinstance(source, nn.Module):
         if tokenizer is None:
@@ -50,9 +53,13 @@ def load(
         "device_map": device_map,
         "trust_remote_code": trust_remote_code,
     }
+    if quantize is not None:  # packed while they are loaded, so they have to be placed then too
+        kwargs["quantization_config"] = quantization(quantize, kwargs["dtype"])
+        kwargs["device_map"], target = device_map or {"": target}, None
     reporter = reporter or Reporter()
     module, tokenizer, name = _read(str(source), kwargs, target, reporter)
     module.requires_grad_(False)
+    leave_as_loaded(module)
     if target is not None:
         module.to(target)
     return HeadModel(module, tokenizer, name)
@@ -66,6 +73,8 @@ def _read(
     if path.is_file():
         if path.suffix.lower() != ".gguf":
             raise UsageError(f"{path} is a file but not a GGUF file (.gguf). Give a GGUF file or a model folder.")
+        if "quantization_config" in kwargs:
+            raise UsageError(f"{path} is a GGUF file, which is unpacked when it is loaded; leave out `quantize`.")
         with reporter.spinner(f"Loading {path.name}"):
             return *read_gguf(path, **kwargs), path.stem
     if path.is_dir():

@@ -44,7 +44,7 @@ def held_bytes(size: Sizes, load: Load, checkpoint: bool = False) -> int:
     """Bytes at the peak of a load, besides the weights; with `checkpoint` only the inputs of layers are held for a
     backward, and one layer at a time is computed again."""
     kept = load.recorded * size.width + load.replaced * size.written
-    beside = load.tokens * kept * size.item + load.past * size.key_values
+    beside = (load.tokens * kept + size.unpacked) * size.item + load.past * size.key_values
     run, places = load.tokens * load.copies, load.places * load.copies
     layer = _one_layer(size, load)
     if not load.backward:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from headatlas.model.forwards import position_wise
 from headatlas.model.heads import HeadModel
+from headatlas.model.quantizing import BITS, packed_bytes, shape_of
 
 # What configurations call the number of experts of a layer, and of those that a token goes through.
 EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")
@@ -22,7 +23,7 @@ class Sizes:
     """Of one model. `active` parameters take part in the forward of a token; `matrices` are those of them that it is
     multiplied with in the layers. `mlp` is how many numbers the MLP of one layer has inside for a token: what its
     matrices write but the last, and what that reads. `norms` are those of one layer. `item` is the size of a number in
-    bytes."""
+    bytes, `weights` that of all of them. Of weights of 4 bits one matrix at a time is `unpacked` to so many numbers."""
 
     parameters: int
     active: int
@@ -36,11 +37,8 @@ class Sizes:
     width: int
     vocabulary: int
     item: int
-
-    @property
-    def weights(self) -> int:
-        """Bytes."""
-        return self.parameters * self.item
+    weights: int
+    unpacked: int
 
     @property
     def written(self) -> int:
@@ -69,11 +67,11 @@ def sizes(model: HeadModel) -> Sizes:
     share = _active_share(model.module.config)
     active = matrices = 0.0
     for name, tensor in model.module.named_parameters():
-        active += tensor.numel() * (share if "experts" in name.split(".") else 1)
+        active += shape_of(tensor).numel() * (share if "experts" in name.split(".") else 1)
     for layer in model.layers:
-        matrices += sum(tensor.numel() * part for tensor, part in _matrices(layer, share))
+        matrices += sum(shape.numel() * part for shape, part in _matrices(layer, share))
     return Sizes(
-        parameters=sum(tensor.numel() for tensor in model.module.parameters()),
+        parameters=sum(shape_of(tensor).numel() for tensor in model.module.parameters()),
         active=round(active),
         matrices=round(matrices),
         mlp=max(_inside_mlp(model, layer, share) for layer in range(model.n_layers)),
@@ -84,7 +82,9 @@ def sizes(model: HeadModel) -> Sizes:
         head_dim=model.head_dim,
         width=model.d_model,
         vocabulary=model.module.get_output_embeddings().weight.shape[0],
-        item=torch.empty((), dtype=model.dtype, device="meta").element_size(),
+        item=model.dtype.itemsize,
+        weights=_bytes(model),
+        unpacked=_unpacked(model, share) if model.quantized == BITS["4"] else 0,
     )
 
 
@@ -97,20 +97,34 @@ def _active_share(config: Any) -> float:
     return chosen / experts if experts and chosen else 1.0
 
 
-def _matrices(part: nn.Module, share: float) -> Iterator[tuple[Tensor, float]]:
-    """The matrices of a layer or of a part of it, each with the share of it that is active."""
+def _bytes(model: HeadModel) -> int:
+    """Of all weights, each once. Packed are matrices of the layers, not embeddings and logits."""
+    inside = {id(part) for layer in model.layers for part in layer.modules()}
+    owners = {id(p): (module, p) for module in model.module.modules() for p in module.parameters(recurse=False)}
+    return sum(
+        packed_bytes(module, tensor, model.quantized if id(module) in inside else None)
+        for module, tensor in owners.values()
+    )
+
+
+def _unpacked(model: HeadModel, share: float) -> int:
+    return max(shape.numel() for layer in model.layers for shape, _ in _matrices(layer, share))
+
+
+def _matrices(part: nn.Module, share: float) -> Iterator[tuple[torch.Size, float]]:
+    """The shapes of the matrices of a layer or of a part of it, each with the share of it that is active."""
     for name, tensor in part.named_parameters():
         if tensor.dim() > 1:
-            yield tensor, share if "experts" in name.split(".") else 1.0
+            yield shape_of(tensor), share if "experts" in name.split(".") else 1.0
 
 
 def _inside_mlp(model: HeadModel, layer: int, share: float) -> int:
     """For a token. All matrices together read and write that, and the width once each."""
     inside = 0.0
     for part in position_wise(model.layers[layer], model.out_projections[layer])[1:]:
-        for tensor, active in _matrices(part, share):
-            experts = active * (tensor.shape[0] if tensor.dim() == 3 else 1)
-            inside += experts * (tensor.shape[-1] + tensor.shape[-2] - model.d_model)
+        for shape, active in _matrices(part, share):
+            experts = active * (shape[0] if len(shape) == 3 else 1)
+            inside += experts * (shape[-1] + shape[-2] - model.d_model)
     return round(inside)
 
 

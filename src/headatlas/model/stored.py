@@ -25,11 +25,11 @@ def check_room(folder: Path, name: str, dtype: torch.dtype | str, device: torch.
     if free is None or needed is None or needed <= free:
         return
     half = weight_bytes(folder, torch.bfloat16) or 0
-    advice = f'`dtype` "bfloat16" ({gigabytes(half)}), or ' if half < needed else ""
+    advice = f'`dtype` "bfloat16" ({gigabytes(half)}), ' if half < needed else ""
     said = str(dtype).removeprefix("torch.") if isinstance(dtype, torch.dtype) else "the dtype of its checkpoint"
     raise HeadAtlasError(
         f"The weights of {name} take {gigabytes(needed)} in {said}, and {gigabytes(free)} are free on {device}. Use "
-        f'{advice}`device_map` "auto", which leaves in main memory or on disk what does not fit.'
+        f'{advice}`quantize` 8 or 4, or `device_map` "auto", which leaves in main memory or on disk what does not fit.'
     )
 
 

@@ -174,6 +174,7 @@ def _begin(
             dtype=str(model.dtype).removeprefix("torch."),
             device=model.device.type,
             kernel=model.kernel,
+            quantized=model.quantized,
         ),
         suite=SuiteRecord(
             name=suite.name,

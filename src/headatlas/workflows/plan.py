@@ -132,6 +132,7 @@ def plan_map(
     tokenizer: str | Path | None = None,
     dtype: str | None = None,
     device: str | None = None,
+    quantize: int | str | None = None,
     tokens_per_second: float | None = None,
     load_weights: bool = True,
     reporter: Reporter | None = None,
@@ -150,14 +151,14 @@ def plan_map(
     )  # fmt: skip
     splits = split_examples(request.suite, request.limits, MapSettings.model_fields["split_seed"].default)
     reporter = reporter or Reporter(quiet=True)
-    outline = model if isinstance(model, HeadModel) else read_outline(model, tokenizer, dtype, device)
+    outline = model if isinstance(model, HeadModel) else read_outline(model, tokenizer, dtype, device, quantize)
     assumed = []
     if outline.tokenizer is None:
         outline.tokenizer = Words()
         assumed.append("No tokenizer is at hand: tokens are counted as words, digits and marks.")
     context = RunContext(outline, splits, NotingRunner(), Encoder(outline, chat))
     if speed is None and load_weights and isinstance(outline, Outline) and _fits(outline, device):
-        loaded = load(str(model), dtype=dtype, device=device, reporter=reporter)
+        loaded = load(str(model), dtype=dtype, device=device, quantize=quantize, reporter=reporter)
         speed = time_model(RunContext(loaded, splits, NotingRunner(), Encoder(loaded, chat)))
         del loaded
     return make_plan(context, request.methods, request.suite.name, speed, device, assumed)

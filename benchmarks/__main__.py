@@ -11,6 +11,7 @@ from benchmarks import (
     forward,
     gates,
     kills,
+    memory,
     page,
     pairs,
     probe,
@@ -35,7 +36,13 @@ LONG = {
     "sets": sets.run,
 }  # only when asked for by name
 ALONE = {"start": start.run, "page": page.run, "quick": quick.run}
-LONG_ALONE = {"calibration": calibration.run, "kills": kills.run, "scaling": scaling.run, "workers": workers.run}
+LONG_ALONE = {
+    "calibration": calibration.run,
+    "kills": kills.run,
+    "memory": memory.run,
+    "scaling": scaling.run,
+    "workers": workers.run,
+}
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or [*ON_MODEL, *ALONE]

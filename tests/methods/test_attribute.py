@@ -5,9 +5,13 @@ import pytest
 
 from headatlas.atlas.run_record import Quantity
 from headatlas.errors import HeadAtlasError
-from headatlas.methods.attribute import Attribute
+from headatlas.methods.attribute import Attribute, plan_tasks
+from headatlas.methods.effects import attributed_effects
+from headatlas.model import memory
+from headatlas.model.heads import HeadModel
 from headatlas.run.baselines import Baselines
 from headatlas.run.interventions import gate_gradient
+from tests import tiny
 from tests.run.contexts import run_context
 from tests.run.test_quantity import twin_suite
 
@@ -68,3 +72,18 @@ def test_examples_without_a_usable_twin_are_counted_aloud(tmp_path):
 def test_an_unknown_baseline_is_refused():
     with pytest.raises(HeadAtlasError, match=r"Unknown baseline 'men'. Did you mean 'mean'\?"):
         Attribute(baseline="men")
+
+
+@pytest.mark.parametrize("kind", ["llama-grouped", "gpt2", "gemma2"])
+def test_where_memory_is_short_layers_are_computed_again_and_no_number_changes(tmp_path, monkeypatch, kind):
+    usual, short = (run_context(tmp_path / name, tiny.model(kind), suite=twin_suite()) for name in ("usual", "short"))
+    again, checkpointed = [], HeadModel.checkpointed
+    monkeypatch.setattr(HeadModel, "checkpointed", lambda self: again.append(self) or checkpointed(self))
+    plain = attributed_effects("Attribution", plan_tasks(usual, ("fit",), None, None))
+    assert not again
+    monkeypatch.setattr(memory, "free_memory", lambda device: 1000)
+    less = attributed_effects("Attribution", plan_tasks(short, ("fit",), None, None))
+    assert again
+    for task, effects in plain.items():
+        assert np.abs(effects).max() > 1e-3
+        np.testing.assert_allclose(less[task], effects, atol=1e-6, rtol=1e-5)

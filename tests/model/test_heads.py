@@ -3,6 +3,7 @@
 import copy
 import functools
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -11,6 +12,11 @@ from headatlas.errors import HeadAtlasError
 from headatlas.model.families import FAMILIES, Family, alias, family_of, register_family
 from headatlas.model.forwards import position_wise
 from headatlas.model.heads import HeadModel
+from headatlas.model.loading import load
+from headatlas.progress import Reporter
+from headatlas.run.batches import make_batches
+from headatlas.run.encoding import Option
+from headatlas.run.interventions import gate_gradient
 from tests import tiny
 
 IDS = torch.randint(3, tiny.VOCABULARY, (2, 9), generator=torch.Generator().manual_seed(1))
@@ -369,21 +375,42 @@ def test_weights_that_are_not_finite_are_refused():
         model.fingerprint()
 
 
-@torch.no_grad()
-def test_a_model_dispatched_by_accelerate_works_without_being_moved():
-    """Weights offloaded to main memory live on the meta device between calls."""
+SPLIT = {"model.embed_tokens": "cpu", "model.layers.0": "cpu", "model.layers.1": "disk", "model.layers.2": "disk",
+         "model.norm": "cpu", "model.rotary_emb": "cpu", "lm_head": "cpu"}  # fmt: skip
+
+
+def dispatched(folder, where):
+    """In main memory or on disk, from where accelerate brings weights when they are needed."""
     from accelerate import cpu_offload
 
-    plain = tiny.model()
-    offloaded = HeadModel(cpu_offload(tiny.module(), execution_device=torch.device("cpu")), tiny.tokenizer())
-    assert offloaded.module.model.layers[0].mlp.up_proj.weight.is_meta
+    if where == "main memory":
+        return HeadModel(cpu_offload(tiny.module(), execution_device=torch.device("cpu")), tiny.tokenizer())
+    device_map = SPLIT if where == "partly on disk" else {"": where}
+    return load(folder, device_map=device_map, reporter=Reporter(quiet=True))
+
+
+@pytest.mark.parametrize("where", ["cpu", "main memory", "disk", "partly on disk"])
+def test_a_model_dispatched_by_accelerate_works_without_being_moved(tiny_folder, where):
+    """Weights that are offloaded live on the meta device between calls."""
+    plain, offloaded = tiny.model(), dispatched(tiny_folder, where)
+    assert offloaded.module.model.layers[1].mlp.up_proj.weight.is_meta is (where != "cpu")
     assert offloaded.fingerprint() == plain.fingerprint()
     gates = torch.ones(plain.shape)
     gates[1, 1] = 0
-    with plain.gate(gates), offloaded.gate(gates):
-        close(offloaded.logits(IDS), plain.logits(IDS))
-    with offloaded.record_inputs() as inputs:
-        expected = offloaded.logits(IDS)
-    with offloaded.start_at(2, inputs):
-        close(offloaded.logits(IDS), expected)
-    assert torch.equal(offloaded.logits(IDS), expected), "nothing is left behind"
+    with torch.no_grad():
+        expected = plain.logits(IDS)
+        assert torch.equal(offloaded.logits(IDS), expected)
+        with plain.gate(gates), offloaded.gate(gates):
+            close(offloaded.logits(IDS), plain.logits(IDS))
+        with plain.capture() as z, offloaded.capture() as read:
+            plain.logits(IDS), offloaded.logits(IDS)
+        close(read[1], z[1])
+        with plain.patch({1: 2 * z[1]}), offloaded.patch({1: 2 * z[1]}):
+            close(offloaded.logits(IDS), plain.logits(IDS))
+        with offloaded.record_inputs() as inputs:
+            offloaded.logits(IDS)
+        with offloaded.start_at(2, inputs):
+            close(offloaded.logits(IDS), expected)
+        assert torch.equal(offloaded.logits(IDS), expected), "nothing is left behind"
+    batch = make_batches([[Option(tuple(range(1, 12)), 10)]] * 2)[0]
+    np.testing.assert_allclose(gate_gradient(offloaded, batch, None), gate_gradient(plain, batch, None), atol=1e-5)

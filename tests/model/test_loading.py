@@ -7,10 +7,13 @@ import sys
 
 import pytest
 import torch
+from transformers import AutoModelForCausalLM
 
 from headatlas.errors import HeadAtlasError
+from headatlas.model import stored
 from headatlas.model.loading import load
 from headatlas.progress import Reporter
+from headatlas.workflows.plan import plan_map
 from tests import tiny
 
 QUIET = Reporter(quiet=True)
@@ -94,3 +97,39 @@ def test_a_damaged_folder_is_said_in_one_sentence(tmp_path):
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(HeadAtlasError, match=r"Cannot load the model '.*model'"):
         load(folder, reporter=QUIET)
+
+
+def test_weights_that_do_not_fit_are_refused_before_they_are_loaded(tiny_folder, monkeypatch):
+    monkeypatch.setattr(stored, "free_memory", lambda device: 150_000)
+    read = []
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *args, **kwargs: read.append(args))
+    with pytest.raises(HeadAtlasError) as refused:
+        load(tiny_folder, device="cpu", reporter=QUIET)
+    assert str(refused.value).startswith(f"The weights of {tiny_folder.name} take 0.0002 GB in float32, and 0.00015 GB")
+    assert '`dtype` "bfloat16" (9.8e-05 GB), `quantize` 8 or 4, or `device_map` "auto"' in str(refused.value)
+    assert not read
+
+
+def test_weights_that_fit_in_another_dtype_or_place_are_loaded(tiny_folder, monkeypatch):
+    monkeypatch.setattr(stored, "free_memory", lambda device: 150_000)
+    assert load(tiny_folder, dtype="bfloat16", device="cpu", reporter=QUIET).dtype == torch.bfloat16
+    assert load(tiny_folder, device_map="auto", reporter=QUIET).dtype == torch.float32
+
+
+def test_a_checkpoint_in_shards_is_the_same_model(tmp_path, tiny_folder):
+    tiny.module().save_pretrained(tmp_path / "model", max_shard_size="60KB")
+    tiny.tokenizer().save_pretrained(tmp_path / "model")
+    shards = sorted(path.name for path in (tmp_path / "model").glob("*.safetensors"))
+    assert len(shards) > 2 and shards[0] == f"model-00001-of-{len(shards):05d}.safetensors"
+    whole, parts = load(tiny_folder, reporter=QUIET), load(tmp_path / "model", reporter=QUIET)
+    assert parts.fingerprint() == whole.fingerprint()
+    for (name, weight), (other, same) in zip(*(m.module.state_dict().items() for m in (whole, parts)), strict=True):
+        assert name == other and torch.equal(weight, same)
+    for dtype in (torch.float32, torch.bfloat16, "auto"):
+        assert stored.weight_bytes(tmp_path / "model", dtype) == stored.weight_bytes(tiny_folder, dtype)
+    assert stored.weight_bytes(tiny_folder, torch.bfloat16) == 2 * 48_864
+    (tmp_path / "model" / shards[1]).unlink()
+    with pytest.raises(HeadAtlasError, match="Cannot load the model"):
+        load(tmp_path / "model", reporter=QUIET)
+    plan = plan_map(tmp_path / "model", tiny.suite(), ["attention"], load_weights=False, tokens_per_second=1)
+    assert plan.sizes.weights == 4 * 48_864  # from the configuration, without reading a shard

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from headatlas.methods.effects import single_heads
+from headatlas.model.heads import HeadModel
 from headatlas.run import interventions
 from headatlas.run.baselines import Baselines
 from headatlas.run.batches import make_batches
@@ -268,3 +269,19 @@ def test_heads_of_neighbouring_layers_start_together_only_where_forwards_would_b
     assert many == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [10, 11]]
     mixed = interventions.starting_together([(3, (1,)), (0, (2,)), (1, (0, 1)), (0, (1,))], tokens=150)
     assert mixed == [[1, 3, 2], [0]], "three of 150 tokens keep a processor busy"
+
+
+def test_only_the_layers_at_which_forwards_start_are_held(tmp_path, monkeypatch):
+    context, held = run_context(tmp_path), []
+    batch = context.batches("Colours", "fit")[0]
+    assert context.model.sharing.layers  # tried once, with all layers
+    start_at = HeadModel.start_at
+
+    def note(self, layer, inputs, *args):
+        held.append(sorted(inputs.hidden))
+        return start_at(self, layer, inputs, *args)
+
+    monkeypatch.setattr(HeadModel, "start_at", note)
+    units = [(1, (head,)) for head in range(4)] * 4 + [(2, (0,))]
+    ablate_each(context.model, batch, units, None)
+    assert held and all(layers == [1, 2] for layers in held)

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from headatlas.methods import METHODS
 from headatlas.methods.base import Method
+from headatlas.model import memory
 from headatlas.progress import Reporter
 from headatlas.run.cells import Cell
 from headatlas.run.speed import Speed
@@ -122,6 +123,15 @@ def test_a_long_map_says_so_beforehand_and_writes_the_same(tmp_path, monkeypatch
         assert (loud.path / name).read_bytes() == (quiet.path / name).read_bytes()
     cells = [{path.name for path in (atlas.path / "cells").iterdir()} for atlas in (loud, quiet)]
     assert cells[0] == cells[1]
+
+
+@pytest.mark.parametrize("free", [1000, None])
+def test_a_map_whose_backwards_do_not_fit_says_so(tmp_path, monkeypatch, free):
+    monkeypatch.setattr(memory, "free_memory", lambda device: free)
+    asked = {"methods": ["attribute"], "at_chance": True, "report": False}
+    reporter = Reporter(console=Console(file=(text := StringIO()), width=200))
+    map_heads(tiny.model(), SUITE, **asked, out=tmp_path / "atlas", reporter=reporter)
+    assert ("more than is free: layers are computed again in it" in text.getvalue()) is (free is not None)
 
 
 def test_the_command(tmp_path, monkeypatch, tiny_folder, tiny_tasks, command):

@@ -46,6 +46,7 @@ class ModelRecord(Record):
     dtype: str
     device: str
     kernel: str | None = None  # the attention implementation
+    quantized: int | None = None  # bits of the weights of the layers, where they are packed
 
 
 class SuiteRecord(Record):

@@ -24,6 +24,7 @@ from headatlas.cli.options import (
     Methods,
     Metric,
     Preset,
+    Quantize,
     Quiet,
     Seeds,
     Settings,
@@ -77,6 +78,7 @@ def run(
     device: Device = None,
     device_map: Annotated[str | None, typer.Option(help="Passed on to transformers, such as auto.")] = None,
     dtype: Dtype = None,
+    quantize: Quantize = None,
     trust_remote_code: TrustRemoteCode = False,
     workers: Annotated[
         int | None, typer.Option(help="Processes that share the work, 1 by default; the atlas has the same bytes.")
@@ -126,6 +128,7 @@ def run(
             "device": device,
             "device_map": device_map,
             "dtype": dtype,
+            "quantize": quantize,
             "trust_remote_code": trust_remote_code,
         },
         "command": command,

@@ -54,4 +54,7 @@ Settings = Annotated[
     typer.Option("--set", metavar="METHOD.SETTING=VALUE", help="A setting of a method; may be repeated."),
 ]
 Chat = Annotated[bool, typer.Option("--chat", help="Put prompts into the tokenizer's chat template.")]
+Quantize = Annotated[
+    str | None, typer.Option(help="Load matrices of the layers in 8 or 4 bits; needs pip install headatlas[quantize].")
+]
 Dtype = Annotated[str | None, typer.Option(help="float32, bfloat16, float16 or auto.")]

@@ -24,6 +24,7 @@ from headatlas.cli.options import (
     Methods,
     Metric,
     Preset,
+    Quantize,
     Quiet,
     Seeds,
     Settings,
@@ -70,6 +71,7 @@ def run(
     ] = None,
     device: Device = None,
     dtype: Dtype = None,
+    quantize: Quantize = None,
     tokens_per_second: Annotated[
         float | None, typer.Option(help="How fast the model runs, if you know it; timed or estimated otherwise.")
     ] = None,
@@ -100,6 +102,7 @@ def run(
         tokenizer=tokenizer,
         dtype=dtype,
         device=device,
+        quantize=quantize,
         tokens_per_second=tokens_per_second,
         load_weights=not no_load,
         reporter=Reporter(quiet=quiet or json_),
@@ -127,7 +130,8 @@ def _print(plan: Plan) -> None:
     )
     console.print(
         f"Memory at the peak: about {gigabytes(memory.peak)}: weights {gigabytes(memory.weights)}, and the larger of "
-        f"{gigabytes(memory.backward)} for a backward and {gigabytes(memory.forward)} for exact measurements.",
+        f"{gigabytes(memory.backward)} for a backward (where memory is short {gigabytes(memory.checkpointed)} and one "
+        f"more forward) and {gigabytes(memory.forward)} for everything else.",
         soft_wrap=True,
     )
     for sentence in plan.assumed:
@@ -137,11 +141,11 @@ def _print(plan: Plan) -> None:
 def _table(plan: Plan) -> Table:
     from rich.table import Table
 
-    from headatlas.wording import duration, percent
+    from headatlas.wording import duration, gigabytes, percent
 
     table = Table(title=f"What a map of {plan.suite} will run")
     table.add_column("stage")
-    for column in ("cells", "forwards", "tokens", "at most", "share", "time"):
+    for column in ("cells", "forwards", "tokens", "at most", "share", "time", "memory"):
         table.add_column(column, justify="right")
     for stage in plan.stages:
         table.add_row(
@@ -152,12 +156,14 @@ def _table(plan: Plan) -> Table:
             "exact" if stage.exact else f"{stage.most:,}",
             percent(stage.tokens / max(plan.tokens, 1), 0),
             duration(plan.seconds_of(stage.tokens)),
+            gigabytes(stage.memory),
         )
     cells, forwards = (sum(getattr(stage, name) for stage in plan.stages) for name in ("cells", "forwards"))
     table.add_section()
     table.add_row(
-        "all", f"{cells:,}", f"{forwards:,}", f"{plan.tokens:,}", f"{plan.most:,}", "100 %", duration(plan.seconds)
-    )
+        "all", f"{cells:,}", f"{forwards:,}", f"{plan.tokens:,}", f"{plan.most:,}", "100 %", duration(plan.seconds),
+        gigabytes(max(plan.memory.backward, plan.memory.forward)),
+    )  # fmt: skip
     return table
 
 

@@ -56,9 +56,12 @@ class Attention(Method):
     )
 
     def work(self, context: RunContext) -> list[Step]:
+        from headatlas.model.memory import Load
         from headatlas.run.work import Step
 
-        return [Step(self.info.title, _cells(context))]
+        # The weights of all layers are held at once.
+        weights = 4 * len(context.heads) * WINDOW**2
+        return [Step(self.info.title, _cells(context), loads=[Load(WINDOW)], beside=weights)]
 
     def measure(self, context: RunContext) -> Measured:
         results = context.runner.run(self.info.title, _cells(context))
@@ -108,7 +111,8 @@ def _shares(context: RunContext, row: tuple[int, ...], gap: int | None) -> Resul
     """The share of each target [layer, head]; `unavailable` alone where the model returns no finite weights."""
     import torch
 
-    with torch.inference_mode():
+    nowhere = torch.tensor([0])  # logits are not read
+    with torch.inference_mode(), context.model.only_logits(nowhere, nowhere):
         weights = context.model.attention(torch.tensor([row]))
         if weights is None or not all(bool(torch.isfinite(layer).all()) for layer in weights):
             return {"unavailable": np.zeros(1)}

@@ -14,6 +14,7 @@ from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from headatlas.model.heads import HeadModel
+    from headatlas.model.memory import Load
     from headatlas.run.batches import Batch
     from headatlas.run.cells import Cell, Result
     from headatlas.run.interventions import Unit
@@ -59,6 +60,15 @@ def attribution_cells(quantities: Quantities) -> list[BatchCell]:
     ]
 
 
+def attribution_load(quantity: TaskQuantity, batch: Batch) -> Load:
+    """What a cell of `attribution_cells` holds in memory."""
+    from headatlas.model.memory import Load
+
+    _, prefix, rest = after_prefix(quantity, batch)
+    replaced = quantity.replacement_forwards * quantity.context.model.n_layers
+    return Load(rest.ids.numel(), places=len(rest.rows), past=batch.size * prefix, replaced=replaced, backward=True)
+
+
 def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]) -> dict[str, Array]:
     """Per task, what each example loses without each of its units, measured [example, unit].
 
@@ -79,7 +89,7 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
         def compute() -> Result:
             with where_scored(model):
                 past = model.record_prefix(batch.ids[:, :prefix])
-                replaced = quantity.replacement(batch, past)
+                replaced = quantity.replacement(batch, past, {layer for layer, _ in units})
             return {"effects": ablate_each(model, rest, units, replaced.values, replaced.where, past)}
 
         alike = model.sharing.prefix and quantity.baseline in ALIKE and not prefix
@@ -100,6 +110,19 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
             by_start=quantity.context.model.sharing.prefix,
         )
     ]
+
+
+def exact_load(quantity: TaskQuantity, units: Sequence[Unit], batch: Batch) -> Load:
+    """What a cell of `exact_cells` holds in memory, if rows that begin alike share nothing."""
+    from headatlas.model.memory import Load
+    from headatlas.run.interventions import FORWARD_TOKENS, starting_together
+
+    _, prefix, rest = after_prefix(quantity, batch)
+    tokens = rest.ids.numel()
+    groups = starting_together(units, tokens)
+    copies = min(max(map(len, groups), default=1), max(1, FORWARD_TOKENS // tokens))
+    replaced = quantity.replacement_forwards * len({layer for layer, _ in units})
+    return Load(tokens, copies, len(rest.rows), batch.size * prefix, recorded=len(groups), replaced=replaced)
 
 
 def exact_batch_size(units: int, layers: int) -> tuple[int, int]:

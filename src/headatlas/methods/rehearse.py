@@ -7,12 +7,18 @@ on every example would be; how many of them to expect is known from maps of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headatlas.methods.effects import attribution_cells, exact_batch_size, exact_cells
+from headatlas.methods.effects import (
+    attribution_cells,
+    attribution_load,
+    exact_batch_size,
+    exact_cells,
+    exact_load,
+)
 from headatlas.methods.race import FIRST_ROUND, MOST_ROUNDS, run_race
 from headatlas.methods.rounds import BADLY, begin_rounds, more_turns, run_rounds
 from headatlas.run.work import Step
@@ -34,14 +40,19 @@ PREDICTED_BADLY = 0.45
 def attribution_step(title: str, quantities: Quantities) -> Step:
     """Attribution of every example."""
     cells = attribution_cells(quantities)
-    largest = max((batch.ids.numel() for _, batch, _ in cells), default=0)
-    return Step(title, [cell for _, _, cell in cells], backward=largest)
+    loads = [attribution_load(quantities[task], batch) for task, batch, _ in cells]
+    return Step(title, [cell for _, _, cell in cells], loads=loads)
 
 
 def exact_step(title: str, quantities: Quantities, units: Sequence[Unit]) -> Step:
     """Exact effects of every unit on every example."""
-    cells = exact_cells(quantities, dict.fromkeys(quantities, units))
-    return Step(title, [cell for _, _, cell in cells])
+    return _exact(title, quantities, dict.fromkeys(quantities, units))
+
+
+def _exact(title: str, quantities: Quantities, units: Mapping[str, Sequence[Unit]], most: int | None = None) -> Step:
+    cells = exact_cells(quantities, units)
+    loads = [exact_load(quantities[name], units[name], batch) for name, batch, _ in cells]
+    return Step(title, [cell for _, _, cell in cells], most, loads)
 
 
 def round_steps(
@@ -99,8 +110,8 @@ def _rehearse(
         named = {str(number): part for number, part in enumerate(parts) if len(part.examples)}
         some = {name: quantities[part.task].only(part.examples.tolist()) for name, part in named.items()}
         expected = {n: expected_units(part.units) if whose == BADLY else part.units for n, part in named.items()}
-        cells = exact_cells(some, {name: [units[i] for i in numbers] for name, numbers in expected.items()})
-        steps.append(Step(f"Exact effects{title}, {whose}", [cell for _, _, cell in cells], most(whose, parts)))
+        chosen = {name: [units[i] for i in numbers] for name, numbers in expected.items()}
+        steps.append(_exact(f"Exact effects{title}, {whose}", some, chosen, most(whose, parts)))
         return [_noise(len(steps), len(part.examples), len(part.units)) for part in parts]
 
     if noise:

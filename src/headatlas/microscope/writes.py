@@ -96,11 +96,11 @@ def _compute(quantity: TaskQuantity, heads: Sequence[Head], batch: Batch) -> Res
     replaced = quantity.replacement(batch, past)
     with (
         model.capture(sorted({layer for layer, _ in heads})) as z,
-        model.record_inputs(past) as inputs,
+        model.record_inputs(past, [model.n_layers]) as inputs,
         model.only_logits(rest.rows, rest.positions),
     ):
         logits = model.logits(rest.ids)
-    leaving = inputs.hidden[-1]
+    leaving = inputs.hidden[model.n_layers]
     device = leaving.device
     hidden = leaving[rest.rows.to(device), rest.positions.to(device)]  # [target, d_model]
     again = model.logits_from(hidden)

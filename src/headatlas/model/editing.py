@@ -70,7 +70,8 @@ def check_editable(model: HeadModel) -> None:
     for layer, projection in enumerate(model.out_projections):
         weight = projection.weight
         if weight.is_meta or not weight.is_floating_point():
-            what = "lie outside memory" if weight.is_meta else f"are stored as {weight.dtype}"
+            packed = f"are packed into {model.quantized} bits" if model.quantized else f"are stored as {weight.dtype}"
+            what = "lie outside memory" if weight.is_meta else packed
             raise HeadAtlasError(
                 f"{model.name} cannot be edited: the weights of layer {layer} {what}. Load it whole and in a "
                 "floating-point dtype."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,7 @@ from headatlas.model.families import Family, family_of
 from headatlas.model.forwards import only_at, position_wise, restore
 from headatlas.model.past import read_only_cache
 from headatlas.model.products import faster_products
+from headatlas.model.quantizing import bits_of, unpacked
 from headatlas.model.sharing import Sharing, try_sharing
 
 # Takes the layer and z [batch, pos, head, head_dim]; returns its replacement, or None to leave it as it is.
@@ -36,8 +37,8 @@ PROVENANCE = ("_name_or_path", "architectures", "dtype", "transformers_version")
 
 
 class LayerInputs:
-    """What entered each layer of one forward: `hidden[layer]` is [batch, pos, d_model], from position `prefix` on;
-    after those of the layers comes what left the last one.
+    """What entered layers of one forward: `hidden[layer]` is [batch, pos, d_model], from position `prefix` on;
+    `hidden[n_layers]` is what left the last one, where that was asked for.
 
     `past` holds the keys and values of each layer before that, [batch, kv_head, prefix, head_dim]; none without prefix.
     A `past` of one row is that of every row.
@@ -45,7 +46,7 @@ class LayerInputs:
 
     def __init__(self, prefix: int = 0, past: Sequence[tuple[Tensor, Tensor]] = ()) -> None:
         self.prefix, self.past = prefix, past
-        self.hidden: list[Tensor] = []
+        self.hidden: dict[int, Tensor] = {}
         self.tuples: list[int] = []  # length of the tuple a layer returns, 0 for a bare tensor
 
     def with_past(self, past: Sequence[tuple[Tensor, Tensor]]) -> LayerInputs:
@@ -102,7 +103,7 @@ class HeadModel:
 
     def _check_layout(self) -> None:
         for layer, projection in enumerate(self.out_projections):
-            width = _read_matrix(projection).shape[0]
+            width = getattr(projection, "in_features", None) or _read_matrix(projection).shape[0]
             if width != self.n_heads * self.head_dim:
                 raise HeadAtlasError(
                     f"The out-projection of layer {layer} reads {width} values, but {self.n_heads} heads of "
@@ -140,6 +141,11 @@ class HeadModel:
         """The attention implementation that transformers uses; kernels round differently."""
         return getattr(self.module.config, "_attn_implementation", None)
 
+    @property
+    def quantized(self) -> int | None:
+        """The bits of a weight of the layers, where they are packed."""
+        return bits_of(self.module)
+
     @cached_property
     def sharing(self) -> Sharing:
         """What forwards of this model can share."""
@@ -149,7 +155,7 @@ class HeadModel:
         """A hash of the configuration and of every weight as they are now. Refuses weights that are not finite."""
         config = {key: value for key, value in self.module.config.to_dict().items() if key not in PROVENANCE}
         digest = hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode())
-        for key, tensor in _weights(self.module).items():
+        for key, tensor in _weights(self.module):
             if tensor.is_floating_point() and not torch.isfinite(tensor.sum(dtype=torch.float32)):
                 raise HeadAtlasError(
                     f"The weight {key!r} of {self.name} holds NaN or infinite values; a map of it would mean nothing. "
@@ -161,13 +167,18 @@ class HeadModel:
 
     def out_weight(self, layer: int) -> Tensor:
         """W_O of one layer, split by head: [head, head_dim, d_model]; head h writes z_h @ out_weight(layer)[h]."""
-        return _read_matrix(self.out_projections[layer]).unflatten(0, (self.n_heads, self.head_dim))
+        projection = self.out_projections[layer]
+        matrix = unpacked(projection, self.dtype).T if self.quantized else _read_matrix(projection)
+        return matrix.unflatten(0, (self.n_heads, self.head_dim))
 
     def logits(self, ids: Tensor) -> Tensor:
         """Logits for token ids [batch, pos]. Pad on the right: causal attention then never sees the padding."""
         past = {"use_cache": False} if self._past is None else {"use_cache": True, "past_key_values": self._past}
-        with faster_products(self._linears):
-            return self.module(input_ids=ids.to(self.device), **past).logits
+        return self.module(input_ids=ids.to(self.device), **past).logits
+
+    def faster(self) -> AbstractContextManager[None]:
+        """The same numbers but for rounding, sooner: for measurements. By itself the module computes its own bits."""
+        return faster_products(self._linears)
 
     def attention(self, ids: Tensor) -> tuple[Tensor, ...] | None:
         """Attention weights of every layer [batch, head, query, key]; None if the module cannot return them.
@@ -322,16 +333,20 @@ class HeadModel:
             self._short = before
 
     @contextmanager
-    def record_inputs(self, after: LayerInputs | None = None) -> Iterator[LayerInputs]:
-        """Record the hidden states that enter each layer, for `start_at`; of the tokens after a recorded prefix where
-        one is given."""
+    def record_inputs(
+        self, after: LayerInputs | None = None, layers: Collection[int] | None = None
+    ) -> Iterator[LayerInputs]:
+        """Record the hidden states that enter each layer, or some of the `layers`, for `start_at`; of the tokens after
+        a recorded prefix where one is given. What leaves the last layer is recorded where `layers` has `n_layers`."""
         inputs = LayerInputs() if after is None else LayerInputs(after.prefix, after.past)
 
-        def keep(layer: nn.Module, args: tuple[Tensor, ...], output: Any) -> None:
-            inputs.hidden.append(args[0])
+        def keep(_: nn.Module, args: tuple[Tensor, ...], output: Any) -> None:
+            layer = len(inputs.tuples)
+            if layers is None or layer in layers:
+                inputs.hidden[layer] = args[0]
             inputs.tuples.append(len(output) if isinstance(output, tuple) else 0)
-            if layer is self.layers[-1]:
-                inputs.hidden.append(output[0] if isinstance(output, tuple) else output)
+            if layers is not None and layer + 1 == self.n_layers in layers:
+                inputs.hidden[self.n_layers] = output[0] if isinstance(output, tuple) else output
 
         handles = []
         with self.continue_after(inputs):
@@ -426,7 +441,7 @@ class HeadModel:
     def _entered_by(self, layer: int, hidden: Tensor) -> AbstractContextManager[None]:
         """Hidden states [row, d_model], each a text of one token, enter a layer; the first is entered by embeddings."""
         inputs = LayerInputs()
-        inputs.hidden, inputs.tuples = [hidden[:, None]] * (layer + 1), self._tuples
+        inputs.hidden, inputs.tuples = {layer: hidden[:, None]}, self._tuples
         return self.start_at(layer, inputs)
 
     @cached_property
@@ -456,8 +471,10 @@ class HeadModel:
         """Keep only the inputs of the layers for a backward and compute the rest again in it: less memory, one forward
         more, the same numbers. Forward and backward belong inside, and inside the `gate` that is differentiated.
 
-        The checkpoints of transformers work in training mode only, which would switch dropout on.
+        The checkpoints of transformers work in training mode only, which would switch dropout on. The last layer runs
+        everywhere: what shortens a forward is gone when layers are computed again.
         """
+        short, self._short = self._short, False
         replaced = [block.__dict__.get("forward") for block in self.layers]
 
         def again(forward: Callable[..., Any]) -> Callable[..., Any]:
@@ -468,6 +485,7 @@ class HeadModel:
                 block.forward = again(block.forward)
             yield
         finally:
+            self._short = short
             restore(self.layers, replaced)
 
 
@@ -489,10 +507,15 @@ def _read_matrix(projection: Any) -> Tensor:
     return weight if type(projection).__name__ == "Conv1D" else weight.T
 
 
-def _weights(module: nn.Module) -> dict[str, Tensor]:
-    weights = module.state_dict()
-    if any(tensor.is_meta for tensor in weights.values()):  # dispatched with some weights in main memory or on disk
-        from accelerate.utils.modeling import get_state_dict_offloaded_model
+def _weights(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    """By name. Those that accelerate has put into main memory or on disk are read one at a time."""
+    owners = dict(module.named_modules())
+    for key, tensor in module.state_dict().items():
+        if tensor.is_meta:
+            from accelerate.utils.modeling import align_module_device
 
-        weights = get_state_dict_offloaded_model(module)
-    return weights
+            path, _, name = key.rpartition(".")
+            with align_module_device(owners[path], torch.device("cpu")):
+                yield key, getattr(owners[path], name)
+        else:
+            yield key, tensor

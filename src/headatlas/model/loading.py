@@ -16,6 +16,8 @@ from torch import nn
 from headatlas.errors import HeadAtlasError, UsageError, unknown
 from headatlas.model import bundled
 from headatlas.model.heads import HeadModel
+from headatlas.model.quantizing import leave_as_loaded, quantization
+from headatlas.model.stored import check_room
 from headatlas.progress import Reporter
 
 DTYPES = {"auto": "auto", "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -28,6 +30,7 @@ def load(
     dtype: str | torch.dtype | None = None,
     device: str | None = None,
     device_map: str | dict[str, Any] | None = None,
+    quantize: int | str | None = None,
     trust_remote_code: bool = False,
     reporter: Reporter | None = None,
 ) -> HeadModel:
@@ -35,7 +38,8 @@ def load(
 
     `source` is "smollm2" (bundled), a folder, a GGUF file, a Hub id, or a module (then with its tokenizer). The dtype
     is float32 on a CPU and that of the checkpoint elsewhere. With `device_map`, placing is left to accelerate and
-    `device` may not be given. Code that comes with a model runs only with `trust_remote_code`.
+    `device` may not be given. With `quantize` (8 or 4), matrices of the layers are packed into so many bits by
+    bitsandbytes. Code that comes with a model runs only with `trust_remote_code`.
     """
     if isinstance(source, nn.Module):
         if tokenizer is None:
@@ -49,26 +53,36 @@ def load(
         "device_map": device_map,
         "trust_remote_code": trust_remote_code,
     }
+    if quantize is not None:  # packed while they are loaded, so they have to be placed then too
+        kwargs["quantization_config"] = quantization(quantize, kwargs["dtype"])
+        kwargs["device_map"], target = device_map or {"": target}, None
     reporter = reporter or Reporter()
-    module, tokenizer, name = _read(str(source), kwargs, reporter)
+    module, tokenizer, name = _read(str(source), kwargs, target, reporter)
     module.requires_grad_(False)
+    leave_as_loaded(module)
     if target is not None:
         module.to(target)
     return HeadModel(module, tokenizer, name)
 
 
-def _read(source: str, kwargs: dict[str, Any], reporter: Reporter) -> tuple[nn.Module, Any, str]:
+def _read(
+    source: str, kwargs: dict[str, Any], target: torch.device | None, reporter: Reporter
+) -> tuple[nn.Module, Any, str]:
     """Module, tokenizer and name of what `source` means; refuses before anything is loaded."""
     path = bundled.fetch(reporter) if source == bundled.NAME else Path(source).expanduser()
     if path.is_file():
         if path.suffix.lower() != ".gguf":
             raise UsageError(f"{path} is a file but not a GGUF file (.gguf). Give a GGUF file or a model folder.")
+        if "quantization_config" in kwargs:
+            raise UsageError(f"{path} is a GGUF file, which is unpacked when it is loaded; leave out `quantize`.")
         with reporter.spinner(f"Loading {path.name}"):
             return *read_gguf(path, **kwargs), path.stem
     if path.is_dir():
         if not (path / "config.json").is_file():
             raise UsageError(f"The folder {path} holds no model: there is no config.json in it.")
         name = source if source == bundled.NAME else path.resolve().name
+        if target is not None:
+            check_room(path, name, kwargs["dtype"], target)
         with reporter.spinner(f"Loading {name}"):
             return *_pretrained(str(path), source, **kwargs), name
     if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", source):
@@ -76,18 +90,21 @@ def _read(source: str, kwargs: dict[str, Any], reporter: Reporter) -> tuple[nn.M
     if "/" not in source and get_close_matches(source.casefold(), [bundled.NAME], cutoff=0.75):
         raise unknown("model", source, [bundled.NAME, "a folder", "a GGUF file", "a Hub id such as org/name"])
     with reporter.spinner(f"Loading {source}"):
-        return *_from_hub(source, kwargs), source
+        return *_from_hub(source, kwargs, target), source
 
 
-def _from_hub(name: str, kwargs: dict[str, Any]) -> tuple[nn.Module, Any]:
+def _from_hub(name: str, kwargs: dict[str, Any], target: torch.device | None) -> tuple[nn.Module, Any]:
     """From the Hugging Face cache where it is there; the network is asked only when it is not."""
     from huggingface_hub import constants, try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
     try:
-        cached = isinstance(try_to_load_from_cache(name, "config.json"), str)
+        found = try_to_load_from_cache(name, "config.json")
     except HFValidationError as error:
         raise UsageError(f"{name!r} is no folder, no GGUF file and no Hub id: {error}") from None
+    cached = isinstance(found, str)
+    if isinstance(found, str) and target is not None:
+        check_room(Path(found).parent, name, kwargs["dtype"], target)
     if constants.HF_HUB_OFFLINE:
         if not cached:
             raise _offline(name, "HF_HUB_OFFLINE forbids asking the Hub")

@@ -15,6 +15,7 @@ from headatlas.model import bundled
 from headatlas.model.families import family_of
 from headatlas.model.heads import HeadModel
 from headatlas.model.loading import choose_dtype, silence
+from headatlas.model.quantizing import checked_bits
 from headatlas.model.sharing import Sharing
 
 WEIGHTS = ("*.safetensors", "*.bin")
@@ -24,6 +25,7 @@ class Outline(HeadModel):
     """A module on torch's meta device. Forwards are taken to share what those of all known families share."""
 
     folder: Path | None = None  # where its weights could be loaded from
+    quantized: int | None = None  # bits in which the weights of its layers would be loaded
 
     @property
     def device(self) -> torch.device:
@@ -40,7 +42,11 @@ class Outline(HeadModel):
 
 
 def read_outline(
-    source: Any, tokenizer: str | Path | None = None, dtype: str | None = None, device: str | None = None
+    source: Any,
+    tokenizer: str | Path | None = None,
+    dtype: str | None = None,
+    device: str | None = None,
+    quantize: int | str | None = None,
 ) -> Outline:
     """The outline of "smollm2", a folder, a configuration file (JSON), a Hub id in the local cache, or a configuration
     of transformers. Nothing is fetched. Its tokenizer is the one beside it, or that of the folder `tokenizer`; None
@@ -50,6 +56,8 @@ def read_outline(
         reading = tokenizer if tokenizer is not None else folder
         found = _tokenizer(Path(reading), required=tokenizer is not None) if reading is not None else None
         outline = Outline(_build(config, choose_dtype(dtype, device), name), found, name)
+    if quantize is not None:
+        outline.quantized = checked_bits(quantize)
     if folder is not None and any(any(folder.glob(pattern)) for pattern in WEIGHTS):
         outline.folder = folder
     return outline

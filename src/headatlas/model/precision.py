@@ -27,6 +27,8 @@ def in_float32(model: HeadModel) -> Iterator[None]:
     """Weights and buffers of half precision as float32, and back: every number of half precision is one of float32, so
     the model is afterwards the same bits. Takes twice the memory meanwhile."""
     tensors = [t for t in chain(model.module.parameters(), model.module.buffers()) if t.dtype in HALF]
+    if model.quantized:
+        raise HeadAtlasError(f"Weights of {model.name} are packed into {model.quantized} bits, for any dtype.")
     if any(tensor.is_meta for tensor in tensors):
         raise HeadAtlasError(f"Weights of {model.name} are not in memory, so it cannot run in float32.")
     changed: list[tuple[torch.Tensor, torch.dtype]] = []

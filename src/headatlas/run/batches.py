@@ -119,7 +119,7 @@ class Batch:
 
         In a closed batch greedy decoding does not give an answer where it goes on with its last word or number.
         """
-        places, reads = self._places
+        places, reads = self.places
         with model.only_logits(*places.T):
             logits = model.logits(self.ids).float()
         reads, targets = reads.to(logits.device), self.targets.to(logits.device)
@@ -134,7 +134,7 @@ class Batch:
         return blank.index_add(0, self.slots, tokens), greedy
 
     @property
-    def _places(self) -> tuple[Tensor, Tensor]:
+    def places(self) -> tuple[Tensor, Tensor]:
         """(row, position) of the logits that are needed [place, 2], and which of them each target reads, then each end.
 
         All options of an example begin at one position. In closed batches, which have all options, it is read once.

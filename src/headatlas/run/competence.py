@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 
 from headatlas.atlas.records import AT_CHANCE, COMPETENT, Competence
+from headatlas.model.memory import Load
 from headatlas.run.batches import Batch
 from headatlas.run.cells import Cell, CellKind
 from headatlas.run.context import RunContext
@@ -44,7 +45,9 @@ def competence(context: RunContext) -> tuple[list[Competence], set[str]]:
 
 def competence_step(context: RunContext) -> Step:
     """The work of `competence`."""
-    return Step(TITLE, [intact_cell(context, batch) for _, _, batch in _batches(context)])
+    batches = [batch for _, _, batch in _batches(context)]
+    loads = [Load(batch.ids.numel(), places=len(batch.places[0])) for batch in batches]
+    return Step(TITLE, [intact_cell(context, batch) for batch in batches], loads=loads)
 
 
 def _batches(context: RunContext) -> list[tuple[str, str, Batch]]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from headatlas.model.heads import Baseline, HeadModel, LayerInputs
+from headatlas.model.memory import Load, within_memory
 from headatlas.run.batches import Batch
 from headatlas.run.beginnings import common_beginning
 from headatlas.run.cells import Result
@@ -196,9 +197,15 @@ def gate_gradient(
     A gate for every row gives all of these from one backward; the rows of an example add up. With `past` the batch goes
     on after a recorded prefix, where the baseline is what the heads do anyway.
     """
-    gates = torch.ones(batch.size, *model.shape, requires_grad=True)
-    continued = model.continue_after(past or LayerInputs())
-    with torch.enable_grad(), where_scored(model), continued, model.gate(gates, baseline, where):
+    gates, past = torch.ones(batch.size, *model.shape, requires_grad=True), past or LayerInputs()
+    load = Load(batch.ids.numel(), places=len(batch.rows), past=batch.size * past.prefix, backward=True)
+    with (
+        torch.enable_grad(),
+        where_scored(model),
+        model.continue_after(past),
+        model.gate(gates, baseline, where),
+        within_memory(model, load),
+    ):
         logprobs, _ = batch.score(model)
         (gradient,) = torch.autograd.grad(batch.quantity(logprobs).sum(), gates)
     by_row = gradient.flatten(1).double().cpu()
@@ -226,20 +233,21 @@ def ablate_each(
     """
     alike = where is None and not isinstance(baseline, Mapping) and not (past and past.prefix)
     shared = common_beginning(batch) if alike and model.sharing.prefix else 0
+    groups = starting_together(units, batch.after(shared).ids.numel())
+    starts = [min(units[i][0] for i in numbers) if model.sharing.layers else 0 for numbers in groups]
     with where_scored(model):
         beginning = None
         if shared:
-            with model.record_inputs() as before:
+            with model.record_inputs(layers=starts) as before:
                 past = model.record_prefix(batch.ids[:1, :shared])
             beginning, batch = Beginning(batch.ids[:1, :shared], before), batch.after(shared)
-        with model.record_inputs(past) as inputs:
+        with model.record_inputs(past, starts) as inputs:
             scores, _ = batch.score(model)
         intact = batch.quantity(scores)
         effects = np.empty((len(batch.members), len(units)))
-        for numbers in starting_together(units, batch.ids.numel()):
+        for layer, numbers in zip(starts, groups, strict=True):
             sets = [frozenset((units[i][0], head) for head in units[i][1]) for i in numbers]
-            start = (min(units[i][0] for i in numbers) if model.sharing.layers else 0, inputs)
-            gates = Gates(gates_without(model.shape, sets), baseline, start, where, beginning)
+            gates = Gates(gates_without(model.shape, sets), baseline, (layer, inputs), where, beginning)
             ablated = score_under(model, batch, gates)
             effects[:, numbers] = (intact - batch.quantity(torch.from_numpy(ablated["logprobs"]))).T
     return effects

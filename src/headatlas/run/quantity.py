@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -126,18 +126,20 @@ class TaskQuantity:
         """Forwards that `replacement` takes."""
         return int(self.baseline in (*TWIN_BASELINES, "resample"))
 
-    def replacement(self, batch: Batch, past: LayerInputs | None = None) -> Replacement:
+    def replacement(
+        self, batch: Batch, past: LayerInputs | None = None, layers: Collection[int] | None = None
+    ) -> Replacement:
         """What replaces z in a batch; of the positions after a prefix that all its rows share with their twins where
-        `past` has recorded that."""
+        `past` has recorded that. Where only heads of some `layers` are replaced, no others need be held."""
         if self.baseline in TWIN_BASELINES:
-            return self._interchange(batch, past or LayerInputs())
+            return self._interchange(batch, past or LayerInputs(), layers)
         return Replacement(self._baselines.for_batch(self.task, batch))
 
     @cached_property
     def _baselines(self) -> Baselines:
         return Baselines(self.baseline, self.context, self.seed)
 
-    def _interchange(self, batch: Batch, past: LayerInputs) -> Replacement:
+    def _interchange(self, batch: Batch, past: LayerInputs, layers: Collection[int] | None) -> Replacement:
         """z of the twin's prompt with the same continuation, brought to the positions of the batch."""
         donors: list[Tensor] = []
         index = torch.full(batch.ids.shape, past.prefix)
@@ -157,7 +159,7 @@ class TaskQuantity:
             torch.no_grad(),
             model.continue_after(past),
             model.only_logits(anywhere, anywhere),
-            model.capture(reduce=lambda _, z: z[rows.to(z.device), index.to(z.device)]) as donated,
+            model.capture(layers, reduce=lambda _, z: z[rows.to(z.device), index.to(z.device)]) as donated,
         ):
             model.logits(ids)
         return Replacement(donated, where)

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headatlas.model.memory import Load
 from headatlas.progress import Reporter
+from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.cells import Cell, Result, Runner
 
 OVERHEAD = 60  # tokens that take about as long as what every forward costs besides its tokens
@@ -21,14 +23,15 @@ class Step:
     """Cells that a run will hand to its runner under one title.
 
     Where they depend on what will be measured, `most` is the largest number of tokens that they can come to and `cells`
-    are what is to be expected; where `most` is None, they are exactly the cells of the run. `backward` is the largest
-    number of padded tokens that a backward of theirs holds in memory.
+    are what is to be expected; where `most` is None, they are exactly the cells of the run. `loads` are the forwards
+    that decide how much memory they take, a batch of usual size unless given; `beside` are bytes held besides them.
     """
 
     title: str
     cells: Sequence[Cell]
     most: int | None = None
-    backward: int = 0
+    loads: Sequence[Load] = (Load(BATCH_TOKENS),)
+    beside: int = 0
 
 
 class _Unmeasured(dict[str, NDArray[Any]]):

@@ -148,6 +148,7 @@ def _begin(context: RunContext, ready: Prepared, out: Path, reporter: Reporter) 
             dtype=str(model.dtype).removeprefix("torch."),
             device=model.device.type,
             kernel=model.kernel,
+            quantized=model.quantized,
         ),
         suite=SuiteRecord(
             name=suite.name,

@@ -11,18 +11,18 @@ import torch
 
 from headatlas.atlas.run_record import MapSettings
 from headatlas.methods.base import Method
+from headatlas.model.free_memory import free_memory
 from headatlas.model.heads import HeadModel
 from headatlas.model.loading import load
+from headatlas.model.memory import backward_fits, held_bytes
 from headatlas.model.outline import Outline, read_outline
 from headatlas.model.precision import is_rounded
 from headatlas.model.sizes import Sizes, sizes
 from headatlas.progress import Reporter
-from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.cells import Cell
 from headatlas.run.competence import competence_step
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
-from headatlas.run.interventions import FORWARD_TOKENS
 from headatlas.run.rounding import rounding_steps
 from headatlas.run.selection import split_examples
 from headatlas.run.speed import Speed, given_speed, time_matrices, time_model
@@ -31,7 +31,6 @@ from headatlas.run.work import NotingRunner, Step
 from headatlas.suites.suite import Suite
 from headatlas.wording import duration, gigabytes, percent, rounded
 from headatlas.workflows.choose_methods import in_turn
-from headatlas.workflows.machine import memory_of_machine
 from headatlas.workflows.presets import DEFAULT
 from headatlas.workflows.request import check_request
 
@@ -40,7 +39,8 @@ LONG = 600  # seconds from which on `map` says beforehand how long it will take
 
 @dataclass(frozen=True)
 class Stage:
-    """One part of a run. `most` is the largest number of tokens it can come to; it is `tokens` where `exact`."""
+    """One part of a run. `most` is the largest number of tokens it can come to; it is `tokens` where `exact`. `memory`
+    are the bytes it holds at its peak, besides the weights."""
 
     name: str
     cells: int
@@ -48,14 +48,17 @@ class Stage:
     tokens: int
     most: int
     exact: bool
+    memory: int
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes at the peak: the weights; what a forward holds for a backward; what exact measurements hold."""
+    """Bytes at the peak: the weights; what a backward holds, and what it holds where memory is short and layers are
+    computed again in it; what everything else holds."""
 
     weights: int
     backward: int
+    checkpointed: int
     forward: int
 
     @property
@@ -129,6 +132,7 @@ def plan_map(
     tokenizer: str | Path | None = None,
     dtype: str | None = None,
     device: str | None = None,
+    quantize: int | str | None = None,
     tokens_per_second: float | None = None,
     load_weights: bool = True,
     reporter: Reporter | None = None,
@@ -137,7 +141,7 @@ def plan_map(
 
     `model` may also be a config.json or a configuration of transformers: no weights are needed. Where there are some on
     this machine and no `tokens_per_second` is given, they are loaded for a moment and timed if they take less than half
-    of its memory, unless `load_weights` is false. `tokenizer` is a folder with one, for configurations that come
+    of the free memory, unless `load_weights` is false. `tokenizer` is a folder with one, for configurations that come
     without.
     """
     speed = None if tokens_per_second is None else given_speed(tokens_per_second)
@@ -147,14 +151,14 @@ def plan_map(
     )  # fmt: skip
     splits = split_examples(request.suite, request.limits, MapSettings.model_fields["split_seed"].default)
     reporter = reporter or Reporter(quiet=True)
-    outline = model if isinstance(model, HeadModel) else read_outline(model, tokenizer, dtype, device)
+    outline = model if isinstance(model, HeadModel) else read_outline(model, tokenizer, dtype, device, quantize)
     assumed = []
     if outline.tokenizer is None:
         outline.tokenizer = Words()
         assumed.append("No tokenizer is at hand: tokens are counted as words, digits and marks.")
     context = RunContext(outline, splits, NotingRunner(), Encoder(outline, chat))
-    if speed is None and load_weights and isinstance(outline, Outline) and _fits(outline):
-        loaded = load(str(model), dtype=dtype, device=device, reporter=reporter)
+    if speed is None and load_weights and isinstance(outline, Outline) and _fits(outline, device):
+        loaded = load(str(model), dtype=dtype, device=device, quantize=quantize, reporter=reporter)
         speed = time_model(RunContext(loaded, splits, NotingRunner(), Encoder(loaded, chat)))
         del loaded
     return make_plan(context, request.methods, request.suite.name, speed, device, assumed)
@@ -170,15 +174,15 @@ def make_plan(
     is_done: Callable[[Cell], bool] = lambda _: False,
 ) -> Plan:
     """The plan of a run in a context; cells that are done are left out. The speed is timed unless it is given."""
-    noted, said, backward = [], list(assumed), 0
+    size, length = sizes(context.model), _mean_length(context)
+    noted, said, run = [], list(assumed), list[Step]()
     seen: set[str] = set()
-    for name, steps in _steps(context, methods):
+    for name, steps in stage_steps(context, methods):
         if steps is None:
             said.append(f"{name} does not say what it runs, and is not counted.")
             continue
-        noted.append(_stage(name, steps, seen, is_done))
-        backward = max(backward, *(step.backward for step in steps))
-    size, length = sizes(context.model), _mean_length(context)
+        noted.append(_stage(name, steps, size, seen, is_done))
+        run += steps
     if speed is None:
         speed = _timed(context, size, length, device)
     if any(not stage.exact for stage in noted):
@@ -199,13 +203,19 @@ def make_plan(
         sizes=size,
         stages=tuple(noted),
         speed=speed,
-        memory=_memory(size, backward, length),
+        memory=Memory(
+            size.weights,
+            _largest(size, run, backward=True),
+            _largest(size, run, backward=True, checkpoint=True),
+            _largest(size, run, backward=False),
+        ),
         assumed=tuple(said),
     )
 
 
 def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter) -> Plan | None:
-    """Say how long a map will take if that is long. Writes nothing; makes no plan where nobody would hear of it."""
+    """Say how long a map will take if that is long, and whether backwards will save memory. Writes nothing; makes no
+    plan where nobody would hear of it."""
     if reporter.quiet:
         return None
     done = context.runner.path
@@ -213,10 +223,16 @@ def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter)
     if plan.seconds > LONG:
         for sentence in plan.sentences:
             reporter.say(sentence)
+    held, less = plan.memory.backward, plan.memory.checkpointed
+    if held and not backward_fits(context.model, held):
+        reporter.say(
+            f"A backward would hold {gigabytes(held)}, more than is free: layers are computed again in it, which holds "
+            f"{gigabytes(less)} and takes one more forward. No number depends on it."
+        )
     return plan
 
 
-def _steps(context: RunContext, methods: Sequence[Method]) -> list[tuple[str, list[Step] | None]]:
+def stage_steps(context: RunContext, methods: Sequence[Method]) -> list[tuple[str, list[Step] | None]]:
     """Of every stage of a run, in order; what a step needs beforehand (such as means of heads) comes before it."""
     stages: list[tuple[str, list[Step] | None]] = [("competence", [competence_step(context)])]
     for method in in_turn(methods):
@@ -227,7 +243,7 @@ def _steps(context: RunContext, methods: Sequence[Method]) -> list[tuple[str, li
     return [*stages, ("rounding", rounding)] if rounding else stages
 
 
-def _stage(name: str, steps: Sequence[Step], seen: set[str], is_done: Callable[[Cell], bool]) -> Stage:
+def _stage(name: str, steps: Sequence[Step], size: Sizes, seen: set[str], is_done: Callable[[Cell], bool]) -> Stage:
     """The sum of some steps. A cell counts once in a plan: a run that meets it again reuses it."""
     cells = forwards = tokens = most = 0
     for step in steps:
@@ -237,34 +253,39 @@ def _stage(name: str, steps: Sequence[Step], seen: set[str], is_done: Callable[[
         expected = sum(cell.tokens for cell in new)
         cells, forwards = cells + len(new), forwards + sum(cell.forwards for cell in new)
         tokens, most = tokens + expected, most + max(expected, step.most or 0)
-    return Stage(name, cells, forwards, tokens, most, all(step.most is None for step in steps))
+    memory = max(_largest(size, steps, backward) for backward in (True, False))
+    return Stage(name, cells, forwards, tokens, most, all(step.most is None for step in steps), memory)
 
 
-def _fits(outline: Outline) -> bool:
-    """Whether there are weights that take at most half of the machine's memory."""
-    available = memory_of_machine()
-    return outline.folder is not None and available is not None and 2 * sizes(outline).weights <= available
+def _largest(size: Sizes, steps: Sequence[Step], backward: bool, checkpoint: bool = False) -> int:
+    """Bytes that the largest step holds besides the weights, of those with or without a backward."""
+    held = [
+        step.beside + held_bytes(size, load, checkpoint)
+        for step in steps
+        for load in step.loads
+        if load.backward == backward
+    ]
+    return max([*held, *(step.beside for step in steps if not backward)], default=0)
+
+
+def _fits(outline: Outline, device: str | None) -> bool:
+    """Whether there are weights that take at most half of the memory that is free."""
+    free = free_memory(_target(device))
+    return outline.folder is not None and free is not None and 2 * sizes(outline).weights <= free
+
+
+def _target(device: str | None) -> torch.device:
+    return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def _timed(context: RunContext, size: Sizes, length: float, device: str | None) -> Speed:
     model = context.model
     if not isinstance(model, Outline):
         return time_model(context)
-    target = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    return time_matrices(size, length, model.dtype, target)
+    return time_matrices(size, length, model.dtype, _target(device))
 
 
 def _mean_length(context: RunContext) -> float:
     """Tokens of a text of the run, with its answer."""
     lengths = [batch.lengths for task in context.tasks for batch in context.batches(task, "fit")]
     return float(torch.cat(lengths).double().mean())
-
-
-def _memory(size: Sizes, backward: int, length: float) -> Memory:
-    """Two options of every text get logits."""
-    exact = size.recorded(BATCH_TOKENS) + size.working(FORWARD_TOKENS) + size.logits(round(2 * FORWARD_TOKENS / length))
-    return Memory(
-        weights=size.weights,
-        backward=size.held(backward) + size.logits(round(2 * backward / length)),
-        forward=exact + BATCH_TOKENS * size.key_values,
-    )

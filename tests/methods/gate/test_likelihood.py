@@ -14,6 +14,8 @@ from headatlas.methods.gate.likelihood import (
     task_quantity,
     whole_portions,
 )
+from headatlas.model import memory
+from headatlas.model.heads import HeadModel
 from headatlas.planted import PLANTED
 from tests import tiny
 from tests.run.contexts import run_context
@@ -42,15 +44,20 @@ def test_the_loss_is_the_mean_over_answer_tokens_and_its_gradient_is_right(tmp_p
     np.testing.assert_allclose(gradient[:, 2, 3] * torch.tensor([0, 1]), numeric, atol=1e-4)
 
 
-@pytest.mark.parametrize("kind", ["llama-grouped", "gpt2", "gemma2", "bloom"])
-def test_checkpointing_changes_no_number_and_leaves_no_trace(tmp_path, kind):
+@pytest.mark.parametrize(("kind", "free"), [("llama-grouped", 1000), ("gpt2", None), ("gemma2", None), ("bloom", None)])
+def test_checkpointing_changes_no_number_and_leaves_no_trace(tmp_path, monkeypatch, kind, free):
+    """Where it is asked for, and where memory is short."""
     context = run_context(tmp_path, tiny.model(kind))
     portion = portions(context, "Colours", "fit", 4)[0]
     size = (2, portion.batch.size, *context.model.shape)
     gates = torch.rand(size, generator=torch.Generator().manual_seed(0))
     before = [dict(block.__dict__) for block in context.model.layers]
     plain = nll_and_gradient(portion, gates, lambda losses: losses.mean(1))
-    checkpointed = nll_and_gradient(portion, gates, lambda losses: losses.mean(1), checkpoint=True)
+    again, checkpoints = [], HeadModel.checkpointed
+    monkeypatch.setattr(HeadModel, "checkpointed", lambda self: again.append(self) or checkpoints(self))
+    monkeypatch.setattr(memory, "free_memory", lambda device: free)
+    checkpointed = nll_and_gradient(portion, gates, lambda losses: losses.mean(1), checkpoint=free is None)
+    assert len(again) == 1
     torch.testing.assert_close(checkpointed[0], plain[0], atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(checkpointed[1], plain[1], atol=1e-5, rtol=1e-4)
     assert float(plain[1].abs().max()) > 1e-4

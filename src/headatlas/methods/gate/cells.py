@@ -15,6 +15,7 @@ from torch import Tensor
 from headatlas.methods.gate.descent import Objective, descend
 from headatlas.methods.gate.likelihood import Portion, nll, whole_portions
 from headatlas.methods.gate.settings import NUMERIC, FitSettings
+from headatlas.model.memory import Load
 from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
@@ -68,6 +69,12 @@ class Problem:
     def together(self) -> int:
         """How many fits share a batch."""
         return max(1, BATCH_TOKENS // self.step_tokens)
+
+    def loads(self, fits: int) -> list[Load]:
+        """Of steps and of looks, with so many fits."""
+        fits = min(fits, self.together)
+        steps = [replace(portion.load(fits), backward=True) for portions in self.data for portion in portions]
+        return [*steps, *(portion.load(fits) for portion in self.held)]
 
     @property
     def step_tokens(self) -> int:

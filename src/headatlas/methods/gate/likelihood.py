@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +15,7 @@ from torch.nn.functional import softplus
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.gate.descent import Draw
 from headatlas.model.heads import HeadModel
+from headatlas.model.memory import Load, within_memory
 from headatlas.run.batches import BATCH_TOKENS, Batch, make_batches
 from headatlas.run.context import RunContext
 from headatlas.run.interventions import Gates, score_together, where_scored
@@ -49,6 +50,11 @@ class Portion:
     def forwards(self) -> int:
         """Of one `nll`, with what replaces heads."""
         return 1 + self.quantity.replacement_forwards
+
+    def load(self, copies: int) -> Load:
+        """What `nll` under so many gates holds in memory."""
+        replaced = self.quantity.replacement_forwards * self.model.n_layers
+        return Load(self.tokens, copies, places=len(self.batch.rows), replaced=replaced)
 
     @property
     def inputs(self) -> dict[str, object]:
@@ -94,10 +100,9 @@ def nll_and_gradient(
     """
     leaf = gates.detach().requires_grad_()
     model, batch, fits = portion.model, portion.batch, len(gates)
-    # A checkpoint runs layers again during the backward: the gates must still be in place then, and so must what
-    # shortens a forward, which `score` takes back.
-    shorter = model.checkpointed() if checkpoint else where_scored(model)
-    with torch.enable_grad(), portion.gated(leaf).applied(model, batch), shorter:
+    memory = within_memory(model, replace(portion.load(fits), backward=True), checkpoint)
+    # A checkpoint runs layers again during the backward: the gates must still be in place then.
+    with torch.enable_grad(), where_scored(model), portion.gated(leaf).applied(model, batch), memory:
         logprobs, _ = batch.repeat(fits).score(model)
         value = reduce(portion.nll(logprobs.view(fits, -1)))
         (gradient,) = torch.autograd.grad(value.sum(), leaf)

@@ -31,7 +31,8 @@ class FitSettings(Method):
     `project` keeps logits within the clamp of the penalty. Beyond it they gain nothing, but a gate that has overshot to
     a logit of 8 has hardly any gradient left and does not come back. `batch` is the number of examples in a step.
     Starts are drawn from a normal distribution of logits; a mean above 0 sets out from a model that still works.
-    `checkpoint` holds less in memory for the backward, for large models; it changes no number.
+    `checkpoint` holds less in memory for the backward and computes layers again in it, always and not only where
+    memory is short; it changes no number.
     """
 
     gates: str = "binary"

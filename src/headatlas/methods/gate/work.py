@@ -9,10 +9,9 @@ import torch
 
 from headatlas.methods.gate import contrast_fit, masks, stages
 from headatlas.methods.gate.cells import FitKey, Masks, Problem, held_out_cells
-from headatlas.methods.gate.likelihood import task_quantity
+from headatlas.methods.gate.likelihood import task_quantity, whole_portions
 from headatlas.methods.gate.settings import FitSettings
 from headatlas.methods.gate.stability import other_settings
-from headatlas.run.cells import Cell
 from headatlas.run.context import RunContext
 from headatlas.run.quantity import TaskQuantity
 from headatlas.run.work import Step
@@ -32,7 +31,7 @@ def gate_steps(gate: Gate, context: RunContext, tasks: Sequence[str]) -> list[St
     counts = [len(gate.stages) + len(masks.BINARISED)] * gate.seeds
     for task in tasks:
         quantity = task_quantity(context, task, "evaluate", gate.metric, gate.baseline)
-        steps.append(Step(masks.TITLE, _held_out(quantity, counts, gate.info.name)))
+        steps.append(_held_out(masks.TITLE, quantity, counts, gate.info.name))
     return steps
 
 
@@ -43,7 +42,7 @@ def contrast_steps(contrast: Contrast, context: RunContext) -> list[Step]:
     steps = [_fits(contrast_fit.TITLE, contrast, context, problems, wanted)]
     for task in context.tasks:
         quantity = task_quantity(context, task, "evaluate")
-        steps.append(Step(contrast_fit.HELD_OUT_TITLE, _held_out(quantity, counts, contrast.info.name)))
+        steps.append(_held_out(contrast_fit.HELD_OUT_TITLE, quantity, counts, contrast.info.name))
     return steps
 
 
@@ -53,12 +52,13 @@ def _fits(
     """Where a later stage starts is not known yet; the work is the same from any start."""
     start = stages.random_start(settings, context)
     cells = [cell for part in problems.values() for cell in part.cells(context, wanted, start, settings).values()]
-    sizes = [part.step_tokens * min(part.together, len(wanted)) for part in problems.values()]
-    return Step(title, cells, sum(cell.tokens for cell in cells), max(sizes, default=0))
+    loads = [load for part in problems.values() for load in part.loads(len(wanted))]
+    return Step(title, cells, sum(cell.tokens for cell in cells), loads)
 
 
-def _held_out(quantity: TaskQuantity, counts: Sequence[int], method: str) -> list[Cell]:
+def _held_out(title: str, quantity: TaskQuantity, counts: Sequence[int], method: str) -> Step:
     """Of the intact model, and of so many masks of every seed."""
     shape = quantity.context.model.shape
     gated = [Masks(torch.ones(count, *shape), [method, seed]) for seed, count in enumerate(counts)]
-    return held_out_cells(quantity, [Masks(torch.ones(1, *shape), "open"), *gated])
+    cells = held_out_cells(quantity, [Masks(torch.ones(1, *shape), "open"), *gated])
+    return Step(title, cells, loads=[portion.load(max(counts)) for portion in whole_portions(quantity)])

@@ -13,6 +13,7 @@ from headatlas.methods.probe.fits import Fit, Fits
 from headatlas.methods.probe.multinomial import Rotated, Standard, fit
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
+from headatlas.suites.suite import SPLITS
 
 LINEAR = CellKind("linear probe")
 TITLE = "Linear probe"
@@ -38,6 +39,15 @@ def linear_cells(context: RunContext, data: ProbeData, shuffles: int, seeds: int
     rows = sum(len(labels) for labels in data.labels.values())
     compute = partial(_compute, data, shuffles, seeds)
     return [context.cell(LINEAR, compute, rows, forwards=0, data=data.key, shuffles=shuffles, halves=seeds)]
+
+
+def fit_bytes(context: RunContext, shuffles: int, halves: int) -> int:
+    """What `linear_cells` hold besides the features: these standardised, and again with one row per example; those that
+    are fitted centred, and their basis; and of every labelling weights, mean features and their product."""
+    numbers = 4 * len(context.heads) * context.model.head_dim
+    examples = sum(len(context.splits[split].examples) for split in SPLITS)
+    labellings = (1 + shuffles + 2 * halves) * len(context.tasks)
+    return numbers * (2 * examples + 2 * len(context.splits["fit"].examples) + 3 * labellings)
 
 
 @torch.inference_mode()

@@ -39,6 +39,11 @@ class PaperProbe(nn.Module):
         return self.classify(self.project(features).flatten(1))
 
 
+def fit_bytes(context: RunContext) -> int:
+    """What a fit holds besides the features: the weights of the hidden layer, their gradient, and two moments of it."""
+    return 4 * 4 * HIDDEN * PROJECTED * len(context.heads)
+
+
 def fit_paper(context: RunContext, data: ProbeData, shuffles: int, seeds: int) -> Fits:
     """All are trained for the same number of epochs. If each stopped by itself, those with shuffled labels would do so
     after a few epochs, and real values would be compared with a net that was hardly trained: half of the heads that

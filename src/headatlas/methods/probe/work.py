@@ -40,10 +40,18 @@ def probe_steps(probe: Probe, context: RunContext) -> list[Step]:
     if probe.kind == "paper":
         steps.append(Step(paper.EPOCHS_TITLE, [paper.epochs_cell(context, data)]))
         cells = paper.paper_cells(context, data, probe.shuffles, probe.seeds, paper.EPOCHS)
-        steps.append(Step(paper.TITLE, cells))
+        steps.append(Step(paper.TITLE, cells, loads=(), beside=_feature_bytes(context) + paper.fit_bytes(context)))
     else:
-        steps.append(Step(linear.TITLE, linear.linear_cells(context, data, probe.shuffles, probe.seeds)))
+        cells = linear.linear_cells(context, data, probe.shuffles, probe.seeds)
+        fitting = linear.fit_bytes(context, probe.shuffles, probe.seeds)
+        steps.append(Step(linear.TITLE, cells, loads=(), beside=_feature_bytes(context) + fitting))
     return steps
+
+
+def _feature_bytes(context: RunContext) -> int:
+    """Of the features of all examples."""
+    examples = sum(len(context.splits[split].examples) for split in SPLITS)
+    return 4 * examples * len(context.heads) * context.model.head_dim
 
 
 def _most_tokens(context: RunContext, task: str, split: str) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from headatlas.atlas.records import Head
+from headatlas.model.memory import Load, within_memory
 from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.cells import CellKind
 from headatlas.run.quantity import plan_quantity
@@ -79,7 +80,12 @@ def gradient_cells(quantity: TaskQuantity, gone: Head | None) -> list[Cell]:
         if gone is not None:
             gates[:, *gone] = 0
         gates.requires_grad_()
-        with torch.enable_grad(), model.gate(gates, quantity.replacement(batch).values):
+        load = Load(batch.ids.numel(), places=len(batch.rows), backward=True)
+        with (
+            torch.enable_grad(),
+            model.gate(gates, quantity.replacement(batch).values),
+            within_memory(model, load),
+        ):
             logprobs, _ = batch.score(model)
             (gradient,) = torch.autograd.grad(batch.quantity(logprobs).sum(), gates)
         return {"sum": gradient.double().sum(0).flatten().cpu().numpy()}

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from headatlas.methods.repair import exact, nominate
 from headatlas.methods.repair.nominate import Pairs
+from headatlas.model.memory import Load
 from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.context import RunContext
+from headatlas.run.interventions import FORWARD_TOKENS
 from headatlas.run.work import Step
 
 if TYPE_CHECKING:
@@ -19,14 +21,16 @@ def repair_steps(repair: Repair, context: RunContext, task: str) -> list[Step]:
     quantity = nominate.nominating(repair, context, task)
     leaders = context.heads[: repair.leaders]
     candidates = context.heads[repair.leaders : repair.leaders + repair.candidates]
-    largest = max(batch.ids.numel() for batch in quantity.batches(BATCH_TOKENS))
+    batches = quantity.batches(BATCH_TOKENS)
+    gradients = [Load(batch.ids.numel(), places=len(batch.rows), backward=True) for batch in batches]
     intact = nominate.gradient_cells(quantity, None)
     without = [cell for leader in leaders for cell in nominate.gradient_cells(quantity, leader)]
     pairs = exact.pair_cells(
         exact.measuring(repair, context, task), Pairs(leaders, dict.fromkeys(candidates, leaders[0]))
     )
+    copies = [Load(FORWARD_TOKENS, replaced=context.model.n_layers)]
     return [
-        Step(nominate.TITLE, intact, backward=largest),
-        Step(nominate.TITLE, without, sum(cell.tokens for cell in without), largest),
-        Step(exact.TITLE, pairs, sum(cell.tokens for cell in pairs)),
+        Step(nominate.TITLE, intact, loads=gradients),
+        Step(nominate.TITLE, without, sum(cell.tokens for cell in without), gradients),
+        Step(exact.TITLE, pairs, sum(cell.tokens for cell in pairs), copies),
     ]

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headatlas.methods.attribute import plan_tasks
+from headatlas.methods.effects import exact_load, single_heads
 from headatlas.methods.sense import cells, pairs
+from headatlas.model.memory import Load
+from headatlas.run.interventions import FORWARD_TOKENS
 from headatlas.run.work import NotingRunner, Step
 from headatlas.suites.suite import MAPPED
 
@@ -18,7 +21,9 @@ if TYPE_CHECKING:
 
 def sense_steps(sense: Sense, context: RunContext) -> list[Step]:
     quantities = plan_tasks(context, MAPPED, sense.metric, sense.baseline, sense.seed)
-    steps = [Step(cells.TITLE, [cell for _, _, cell in cells.mask_cells(quantities, sense.draw(quantities))])]
+    measured = cells.mask_cells(quantities, sense.draw(quantities))
+    loads = [exact_load(quantities[task], single_heads(context.heads), batch) for task, batch, _ in measured]
+    steps = [Step(cells.TITLE, [cell for _, _, cell in measured], loads=loads)]
     count = min(sense.pairs, len(context.heads))
     return steps + [step for task in context.tasks if count > 1 for step in _pair_steps(sense, context, task, count)]
 
@@ -31,4 +36,7 @@ def _pair_steps(sense: Sense, context: RunContext, task: str, count: int) -> lis
     spread = [context.heads[i] for i in np.linspace(0, len(context.heads) - 1, count).astype(int)]
     steps = [Step(pairs.TITLE, pairs.pair_cells(quantity, heads)) for heads in (spread, context.heads[:count])]
     tokens = [sum(cell.tokens for cell in step.cells) for step in (*noting.steps, steps[1])]
-    return [Step(step.title, step.cells, most) for step, most in zip([*noting.steps, steps[0]], tokens, strict=True)]
+    return [
+        Step(step.title, step.cells, most, [Load(FORWARD_TOKENS)])
+        for step, most in zip([*noting.steps, steps[0]], tokens, strict=True)
+    ]

@@ -1,0 +1,26 @@
+"""How much memory is free."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from headatlas.model import free_memory as module
+from headatlas.model.free_memory import free_memory
+
+
+@pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="only Linux says")
+def test_main_memory_is_what_the_system_calls_available():
+    total = int(Path("/proc/meminfo").read_text().split()[1]) * 1024
+    assert 0 < free_memory(torch.device("cpu")) <= total
+    assert free_memory(torch.device("meta")) is None
+
+
+@pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="only Linux says")
+def test_a_container_has_what_is_left_of_its_limit(tmp_path, monkeypatch):
+    for name, text in (("LIMIT", "3000"), ("USED", "2500"), ("STATISTICS", "anon 5\ninactive_file 700\n")):
+        (tmp_path / name).write_text(text)
+        monkeypatch.setattr(module, name, tmp_path / name)
+    assert free_memory(torch.device("cpu")) == 1200  # files that were read give way
+    (tmp_path / "LIMIT").write_text("max")
+    assert free_memory(torch.device("cpu")) > 1_000_000

@@ -75,7 +75,9 @@ def test_a_cell_that_fails_is_named_with_its_task_and_examples(atlas, monkeypatc
         raise RuntimeError("no luck")
 
     monkeypatch.setattr(trial_module, "score_sets", fail)
-    with pytest.raises(HeadAtlasError, match=r"cells of .* failed; .* removal of \w+ \([\w-]+.*\): RuntimeError: no luck"):
+    with pytest.raises(
+        HeadAtlasError, match=r"cells of .* failed; .* removal of \w+ \([\w-]+.*\): RuntimeError: no luck"
+    ):
         check(atlas, planted(), SUITE, tests=["mask"], reporter=tiny.Listener())
     assert not (atlas / "evidence.parquet").exists()
 

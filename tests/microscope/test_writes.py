@@ -41,13 +41,13 @@ def by_hand(model, item, number, head):
     """Logits [token of the option, vocabulary] with what a head writes there, with the twin's and without it."""
     (layer, h), option = head, item.options[number]
     twin = (*item.twin, *option.tokens[option.start : -1])
-    with torch.no_grad(), model.capture() as z, model.record_inputs() as inputs:
+    with torch.no_grad(), model.capture() as z, model.record_inputs(layers=[model.n_layers]) as inputs:
         model.logits(torch.tensor([option.tokens[:-1]]))
     with torch.no_grad(), model.capture() as other:
         model.logits(torch.tensor([twin]))
     last = len(option.tokens) - option.start
     here, there = (values[layer][0, -last:, h] @ model.out_weight(layer)[h] for values in (z, other))
-    hidden, inner = inputs.hidden[-1][0, -last:], model.module.model
+    hidden, inner = inputs.hidden[model.n_layers][0, -last:], model.module.model
     with torch.no_grad():
         return [model.module.lm_head(inner.norm(hidden - change)) for change in (0, here - there, here)]
 

@@ -301,11 +301,12 @@ def test_an_unknown_architecture_says_how_to_register_it():
 
 @torch.no_grad()
 def test_logits_of_what_leaves_the_last_layer(model):
-    with model.record_inputs() as inputs:
+    with model.record_inputs(layers=[model.n_layers]) as inputs:
         expected = model.logits(IDS)
-    assert len(inputs.hidden) == model.n_layers + 1
-    close(model.logits_from(inputs.hidden[-1].flatten(0, 1)), expected.flatten(0, 1))
-    read = model.normed(inputs.hidden[-1][0])
+    assert list(inputs.hidden) == [model.n_layers]
+    leaving = inputs.hidden[model.n_layers]
+    close(model.logits_from(leaving.flatten(0, 1)), expected.flatten(0, 1))
+    read = model.normed(leaving[0])
     assert read.shape == (IDS.shape[1], model.d_model)
     assert hook_count(model.module) == own_forwards(model.module) == 0
 
@@ -333,14 +334,15 @@ def test_families_say_whether_heads_are_added_directly(model):
         for part in position_wise(layer, projection)[1:]:
             for weight in part.parameters():
                 weight.zero_()
-    last, gates = bare.n_layers - 1, torch.ones(bare.shape)
+    end, gates = bare.n_layers, torch.ones(bare.shape)
+    last = end - 1
     gates[last, 1] = 0
-    with bare.capture() as z, bare.record_inputs() as whole:
+    with bare.capture() as z, bare.record_inputs(layers=[end]) as whole:
         bare.logits(IDS)
-    with bare.gate(gates), bare.record_inputs() as without:
+    with bare.gate(gates), bare.record_inputs(layers=[end]) as without:
         bare.logits(IDS)
     written = z[last][:, :, 1] @ bare.out_weight(last)[1]
-    missing = whole.hidden[-1] - without.hidden[-1]
+    missing = whole.hidden[end] - without.hidden[end]
     assert torch.allclose(missing, written, atol=1e-4) == model.adds_directly
 
 

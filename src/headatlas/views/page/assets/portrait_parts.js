@@ -16,9 +16,10 @@ function routeLine(routes) {
   return make("p", { class: "quiet" }, `Its ways to the answer: ${routes.map(([way, value]) => `${way} ${show(value, 2)}`).join(", ")}.`);
 }
 
+/** Shares of attention, the largest first; what rounds to nothing is left out. */
 function looksTable(caption, looks) {
   if (!looks?.length) return null;
-  return weightTable(caption, [...looks].sort((a, b) => b.value - a.value), 1, percent, (text) => text);
+  return weightTable(caption, looks.filter(({ value }) => value >= 0.005).sort((a, b) => b.value - a.value), 1, percent, (text) => text);
 }
 
 /** Heads that stand in for it and heads that supply it, as buttons which choose them. */

@@ -19,20 +19,20 @@ function examplesBlock(seen) {
 }
 
 function exampleList(seen, list, choose) {
-  const most = Math.max(...[...seen.strongest, ...seen.weakest].flatMap(({ margin, without }) => [Math.abs(margin), Math.abs(without)]), 1e-9);
+  const ends = [...seen.strongest, ...seen.weakest].flatMap(({ margin, without }) => [margin, without]).filter(finite);
+  const reach = { from: Math.min(0, ...ends), to: Math.max(0, ...ends) || 1 };
   const kinds = [["strongest", "lose most", "the examples that lose most without the head"], ["weakest", "lose least", "the examples that lose least, or gain"]];
   return make("div", { class: "example-list" }, segmented("Examples", kinds, exampleChoice.kind, (kind) => choose({ kind, number: 0 })),
     make("ol", {}, list.map((example, n) => make("li", {}, make("button", {
       type: "button", class: "example", "aria-pressed": String(n === exampleChoice.number), "data-value": n, onclick: () => choose({ number: n }),
-    }, make("span", { class: "snippet" }, snippet(example)), changeOf(example, most))))));
+    }, make("span", { class: "snippet" }, snippet(example)), changeOf(example, reach))))));
 }
 
 const snippet = ({ prompt, answer }) => `…${prompt.slice(-9).join("").replace(/\s+/g, " ")} → ${inText(answer)}`;
 
-/** Margin of the intact model and without the head, as two bars. */
-function changeOf({ margin, without }, most) {
-  const from = Math.min(0, margin, without) < 0 ? -most : 0;
-  const line = (word, value) => make("span", { class: "margin" }, make("small", {}, word), bar(value, { from, to: most, kind: value < 0 ? "negative" : "" }), make("small", { class: "number" }, show(value, 2)));
+/** Margin of the intact model and without the head, as two bars on the scale of all examples. */
+function changeOf({ margin, without }, reach) {
+  const line = (word, value) => make("span", { class: "margin" }, make("small", {}, word), bar(value, { ...reach, kind: value < 0 ? "negative" : "" }), make("small", { class: "number" }, show(value, 2)));
   return make("span", { class: "margins" }, line("with", margin), line("without", without));
 }
 

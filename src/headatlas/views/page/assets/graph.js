@@ -63,6 +63,7 @@ function graphPicture(atlas, { task, nodes, edges }) {
   const height = line + reach(false) + 62;
   const most = Math.max(...edges.map(({ interaction }) => Math.abs(interaction.value)), 1e-9);
   const svg = draw("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": `${task}: ${plural(nodes.length, "head")} and how they depend on each other`, "font-family": "Helvetica, Arial, sans-serif" });
+  svg.style.minWidth = `${width * 0.65}px`; // smaller names could not be read
   for (const edge of drawn) svg.append(edgePath(edge, line, most, pens));
   for (const [name, node] of places) svg.append(nodeMark(atlas, name, node, line, pens));
   svg.append(draw("text", { x: 8, y: height - 8, "font-size": 11, fill: pens.soft }, "earlier layers"),

@@ -16,9 +16,10 @@ function routeLine(routes) {
   return make("p", { class: "quiet" }, `Its ways to the answer: ${routes.map(([way, value]) => `${way} ${show(value, 2)}`).join(", ")}.`);
 }
 
+/** Shares of attention, the largest first; what rounds to nothing is left out. */
 function looksTable(caption, looks) {
   if (!looks?.length) return null;
-  return weightTable(caption, [...looks].sort((a, b) => b.value - a.value), 1, percent, (text) => text);
+  return weightTable(caption, looks.filter(({ value }) => value >= 0.005).sort((a, b) => b.value - a.value), 1, percent, (text) => text);
 }
 
 /** Heads that stand in for it and heads that supply it, as buttons which choose them. */
@@ -40,7 +41,7 @@ function circuitPart(circuit) {
   if (!circuit) return null;
   return make("div", {}, make("h4", {}, "Over the vocabulary"),
     make("ul", { class: "pairs" }, circuit.pairs.map(({ read, written: raised, value }) => make("li", {}, make("code", {}, visible(read)), " → ", make("code", {}, visible(raised)), make("span", { class: "quiet" }, show(value, 2))))),
-    make("p", { class: "quiet" }, `What it reads and the token that it raises most. Copying score ${show(circuit.copying, 2)}: 1 writes what it reads, ${minus("-1")} suppresses it. ` +
+    make("p", { class: "quiet" }, `What it reads and the token that it raises most. Copying score ${show(circuit.copying, 2)} (1: writes what it reads; −1: suppresses it). ` +
       `${percent(circuit.itself)} of ${plural(circuit.tokens, "token")} are among the ten that they raise most.`));
 }
 

@@ -8,7 +8,6 @@ import pytest
 import headatlas as ha
 from headatlas.progress import Reporter
 
-
 NO_HEAD = "There is no head L9H9: the model has 3 layers of 4 heads, L0H0 to L2H3."
 
 

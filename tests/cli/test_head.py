@@ -43,6 +43,15 @@ def test_heads_are_measured_once_and_then_only_shown(atlas, tiny_folder, tmp_pat
     assert shown.stdout == first.stdout
 
 
+def test_of_several_tasks_the_one_asked_for_is_shown(atlas, tmp_path, command):
+    copy = shutil.copytree(atlas, tmp_path / "atlas")
+    for task in ("colours", "numbers"):
+        shown = command("head", copy, "L0H1", "--task", task, "--limit", 4, "--json")
+        (portrait,) = json.loads(shown.stdout)
+        assert [entry["task"].lower() for entry in portrait["tasks"]] == [task]
+    assert len(ha.Atlas(copy).head("L0H1").tasks) == 2
+
+
 def test_what_cannot_be_is_said_in_one_line(atlas, command):
     for arguments, code, message in (
         (("L9H9",), 2, f"Error: {NO_HEAD}\n"),

@@ -19,7 +19,8 @@ def by_hand(model, layer, head, tokens):
     values = block.self_attn.v_proj.weight[group * model.head_dim : (group + 1) * model.head_dim]
     read = block.input_layernorm(weights.get_input_embeddings().weight[tokens]) @ values.T
     written = model.out_weight(layer)[head] * inner.norm.weight @ weights.lm_head.weight[tokens].T
-    return ((read - read.mean(0)) @ (written - written.mean(1, keepdim=True))).double()
+    matrix = ((read - read.mean(0)) @ (written - written.mean(1, keepdim=True))).double()
+    return matrix, matrix / matrix.std(0, correction=0)
 
 
 def test_pairs_copying_and_itself_are_those_of_the_matrix(tmp_path):
@@ -28,8 +29,8 @@ def test_pairs_copying_and_itself_are_those_of_the_matrix(tmp_path):
         model.module.model.norm.weight.copy_(torch.linspace(0.5, 2, model.d_model))
     tokens = vocabulary_words(model.tokenizer, tiny.VOCABULARY)
     for head, circuit in circuits(run_context(tmp_path, model), [(0, 1), (2, 3)]).items():
-        matrix = by_hand(model, *head, tokens)
-        best, partner = matrix.max(1)
+        matrix, scaled = by_hand(model, *head, tokens)
+        best, partner = scaled.max(1)
         order = best.argsort(descending=True)[: len(circuit.pairs)].tolist()
         shown = [word(model.tokenizer, tokens[i]) for i in order]
         assert [pair.read for pair in circuit.pairs] == shown and len(shown) == 8
@@ -37,7 +38,7 @@ def test_pairs_copying_and_itself_are_those_of_the_matrix(tmp_path):
         np.testing.assert_allclose([pair.value for pair in circuit.pairs], best[order], rtol=1e-4)
         eigenvalues = torch.linalg.eigvals(matrix)
         assert circuit.copying == pytest.approx(float(eigenvalues.real.sum() / eigenvalues.abs().sum()), abs=1e-3)
-        ranks = (matrix > matrix.diagonal()[:, None]).sum(1)
+        ranks = (scaled > scaled.diagonal()[:, None]).sum(1)
         assert circuit.itself == pytest.approx(float((ranks < 10).double().mean()), abs=1e-6)
         assert circuit.tokens == len(tokens)
 

@@ -106,7 +106,8 @@ class InTask(Record):
 
 
 class Pair(Record):
-    """A token that is read, the token whose logit rises most by it, and by how much."""
+    """A token that is read, the token whose logit rises most by it, and by how many standard deviations of what other
+    tokens do to it."""
 
     read: str
     written: str

@@ -78,6 +78,12 @@ def run(
     from headatlas.wording import head_name
 
     portraits = [opened.head(head_name(*head)) for head in wanted]
+    if task is not None:  # of other tasks nothing was asked
+        only = opened.choose_task(task)
+        portraits = [
+            portrait.model_copy(update={"tasks": [entry for entry in portrait.tasks if entry.task == only]})
+            for portrait in portraits
+        ]
     if json_:
         _print_json(portraits)
     elif heads is not None:

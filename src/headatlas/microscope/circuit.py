@@ -7,7 +7,9 @@ the embedding, what higher layers would do with the write, the size by which the
 only comparisons between numbers of one head mean something.
 
 A head that writes the same whatever it reads says nothing about what it reads, so the mean over read words is taken off
-the values; and the mean over written words off the logits, because adding to all of them changes no probability.
+the values; and the mean over written words off the logits, because adding to all of them changes no probability. The
+logits of some words, mostly rare ones, go up and down with anything that is read. So pairs are compared in standard
+deviations of the written word's logit over all words that are read. The copying score is that of the logits themselves.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from headatlas.model.heads import HeadModel
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
 
-CIRCUIT = CellKind("OV circuit", 2)
+CIRCUIT = CellKind("OV circuit", 3)
 TITLE = "Circuits over the vocabulary"
 WORDS = 8000  # the first words of the vocabulary, which are the most frequent ones in most tokenizers
 PAIRS = 8
@@ -85,9 +87,11 @@ def _compute(model: HeadModel, head: Head, words: Sequence[int]) -> Result:
     if written is None:
         return {"unavailable": np.zeros(1)}
     read, written = read - read.mean(0), written - written.mean(1, keepdim=True)  # [word, dim], [dim, word]
+    spread = (written * (read.T @ read / len(words) @ written)).sum(0).clamp(min=0).sqrt()  # of each written word
+    scaled = written / spread.clamp(min=1e-6 * float(spread.max()) or 1.0)
     best, partner, itself = [], [], 0
     for start in range(0, len(words), CHUNK):
-        logits = read[start : start + CHUNK] @ written
+        logits = read[start : start + CHUNK] @ scaled
         own = logits[torch.arange(len(logits)), torch.arange(start, start + len(logits))]
         itself += int(((logits > own[:, None]).sum(1) < AMONG).sum())
         value, index = logits.max(1)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from headatlas.atlas.portraits import Shown, Weight, pack
 from headatlas.atlas.records import Head
 from headatlas.microscope.looks import Text, Tokens, changed_tokens, prompt_of
-from headatlas.microscope.pieces import pieces, word
+from headatlas.microscope.pieces import BROKEN, pieces, word
 from headatlas.microscope.removal import Removal
 from headatlas.microscope.view import TaskView, short
 from headatlas.microscope.writes import Writing
@@ -19,6 +19,7 @@ from headatlas.run.quantity import Item
 from headatlas.stats import Array
 
 STRONGEST, WEAKEST = 4, 3
+WORDS = 5  # promoted, and as many suppressed
 DRAWN = 2  # of the strongest, with all their attention
 DRAWN_TOKENS = 128  # at most, so that files stay small
 
@@ -93,10 +94,8 @@ def foil_of(view: TaskView, item: Item) -> str | None:
 
 
 def _weights(tokenizer: Any, tokens: NDArray[np.int64], values: Sequence[float]) -> list[Weight]:
-    return [
-        Weight(text=word(tokenizer, int(token)), value=short(float(value)))
-        for token, value in zip(tokens, values, strict=True)
-    ]
+    listed = ((word(tokenizer, int(token)), float(value)) for token, value in zip(tokens, values, strict=True))
+    return [Weight(text=text, value=short(value)) for text, value in listed if BROKEN not in text][:WORDS]
 
 
 def _packed(drawn: Patterns, text: Tokens, head: Head) -> str | None:

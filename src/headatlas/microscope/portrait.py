@@ -9,19 +9,19 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from headatlas.atlas.portraits import Edge, Graph, InTask, Node, Partner, Portrait, Weight
+from headatlas.atlas.portraits import Edge, Graph, InTask, Node, Portrait, Weight
 from headatlas.atlas.records import Head
 from headatlas.microscope import circuit, looks
 from headatlas.microscope.examples import Patterns, drawn_texts, shown_examples
 from headatlas.microscope.neutral import on_plain_text
-from headatlas.microscope.pairs import interactions
+from headatlas.microscope.pairs import interactions, partners
 from headatlas.microscope.pieces import pieces
 from headatlas.microscope.removal import Removal, remove_heads
 from headatlas.microscope.view import TaskView, numbers
 from headatlas.microscope.writes import NOT_HANDED_OVER, Writing, direct_effects, why_not_direct
 from headatlas.run.context import RunContext
 from headatlas.run.quantity import Item
-from headatlas.stats import LEVEL, Array
+from headatlas.stats import Array
 from headatlas.suites.example import Example
 from headatlas.wording import head_name
 
@@ -91,14 +91,7 @@ def in_task(seen: Seen, head: Head) -> InTask:
         columns.append(seen.writing.effects[:, view.heads.index(head)])
     margin, total, held, *direct = numbers(np.stack(columns, 1), quantity.groups)
     specific, q = view.specific.get(head, (None, None))
-    pairs = interactions(view, removal, head)
-    others = [other for other in view.strongest if other != head]
-    partners = [
-        Partner(layer=other[0], head=other[1], interaction=pairs[frozenset({head, other})][0],
-                q=pairs[frozenset({head, other})][1])
-        for other in others
-    ]  # fmt: skip
-    sure = sorted((p for p in partners if p.q is not None and p.q < LEVEL), key=lambda p: -abs(p.interaction.value))
+    related = partners(view, removal, head)
     strongest, weakest = shown_examples(view, head, removal, seen.writing, seen.drawn)
     return InTask(
         task=view.task,
@@ -115,9 +108,9 @@ def in_task(seen: Seen, head: Head) -> InTask:
         specific=specific,
         specific_q=q,
         looks=_looks(seen, head),
-        compared_with=[head_name(*other) for other in others],
-        backups=[partner for partner in sure if partner.interaction.value > 0],
-        suppliers=[partner for partner in sure if partner.interaction.value < 0 and partner.layer < head[0]],
+        compared_with=[head_name(*other) for other in view.strongest if other != head],
+        backups=[partner for partner in related if partner.interaction.value > 0],
+        suppliers=[partner for partner in related if partner.interaction.value < 0 and partner.layer < head[0]],
         strongest=strongest,
         weakest=weakest,
     )

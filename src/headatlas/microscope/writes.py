@@ -26,9 +26,9 @@ from headatlas.run.quantity import Replacement, TaskQuantity
 from headatlas.run.work import OVERHEAD
 from headatlas.stats import Array
 
-DIRECT = CellKind("direct effects")
+DIRECT = CellKind("direct effects", 2)
 TITLE = "Direct effects"
-LISTED = 5  # tokens promoted, and as many suppressed
+LISTED = 8  # tokens promoted, and as many suppressed; some may be parts of characters, which are not shown
 NOT_ADDED = (
     "This architecture does not add what a head writes to the residual stream as it is (it scales or normalises it "
     "first), so its direct effect and the tokens that it promotes are not known."

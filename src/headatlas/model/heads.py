@@ -22,6 +22,7 @@ from headatlas.errors import HeadAtlasError
 from headatlas.model.families import Family, family_of
 from headatlas.model.forwards import only_at, position_wise, restore
 from headatlas.model.past import read_only_cache
+from headatlas.model.products import faster_products
 from headatlas.model.sharing import Sharing, try_sharing
 
 # Takes the layer and z [batch, pos, head, head_dim]; returns its replacement, or None to leave it as it is.
@@ -85,6 +86,7 @@ class HeadModel:
         self.context: int = getattr(text_config, "max_position_embeddings", None) or 1_000_000_000
         self._past: DynamicCache | None = None  # what `logits` continues, set by `record_inputs` and `start_at`
         self._short = False  # set by `last_layer_where_scored`
+        self._linears = [part for layer in self.layers for part in layer.modules() if isinstance(part, nn.Linear)]
         self._check_layout()
 
     def _check_layout(self) -> None:
@@ -153,7 +155,8 @@ class HeadModel:
     def logits(self, ids: Tensor) -> Tensor:
         """Logits for token ids [batch, pos]. Pad on the right: causal attention then never sees the padding."""
         past = {"use_cache": False} if self._past is None else {"use_cache": True, "past_key_values": self._past}
-        return self.module(input_ids=ids.to(self.device), **past).logits
+        with faster_products(self._linears):
+            return self.module(input_ids=ids.to(self.device), **past).logits
 
     def attention(self, ids: Tensor) -> tuple[Tensor, ...] | None:
         """Attention weights of every layer [batch, head, query, key]; None if the module cannot return them.

@@ -26,9 +26,10 @@ PROCESSORS = ("x86_64", "AMD64")
 
 
 @contextmanager
-def faster_products(modules: Iterable[nn.Module]) -> Iterator[None]:
+def faster_products(modules: Iterable[nn.Linear]) -> Iterator[None]:
     """Linear modules use oneDNN while this lasts; those whose forward somebody else has replaced stay as they are."""
-    linears = [module for module in modules if _is_plain(module)] if _works() and torch.backends.mkldnn.enabled else []
+    usable = _works() and torch.backends.mkldnn.enabled
+    linears: list[Any] = [module for module in modules if usable and _is_plain(module)]
     try:
         for module in linears:
             module.forward = _forward_of(module)

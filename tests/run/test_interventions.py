@@ -1,5 +1,7 @@
 """Interventions that share a forward, against one at a time: a gate or a push by hand, nothing repeated or skipped."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -67,11 +69,35 @@ def test_open_gates_are_the_intact_model(tmp_path):
 def test_as_few_forwards_as_there_is_room_for(tmp_path, monkeypatch):
     context = run_context(tmp_path)
     batch = context.batches("Colours", "fit")[0]
+    assert context.model.sharing.layers  # tried once, with forwards of its own
     rows, plain = [], context.model.logits
     monkeypatch.setattr(context.model, "logits", lambda ids: rows.append(len(ids)) or plain(ids))
     monkeypatch.setattr(interventions, "FORWARD_TOKENS", 3 * batch.ids.numel())
     score_under(context.model, batch, Gates(torch.ones(7, *context.model.shape)))
     assert rows == [3 * batch.size, 3 * batch.size, batch.size]
+
+
+def test_the_last_layer_runs_where_it_is_scored_and_gives_the_same(tmp_path, monkeypatch):
+    context = run_context(tmp_path)
+    model, batch = context.model, context.batches("Colours", "fit")[0]
+    gates = Gates(torch.full((1, *model.shape), 0.5))
+    runs = (
+        lambda: score_intact(model, batch)["logprobs"],
+        lambda: score_under(model, batch, gates)["logprobs"],
+        lambda: gate_gradient(model, batch, None),
+    )
+    positions = []
+    handle = model.layers[-1].mlp.down_proj.register_forward_hook(
+        lambda _, __, out: positions.append(out[..., 0].numel())
+    )
+    shorter = [run() for run in runs]
+    monkeypatch.setattr(model, "sharing", replace(model.sharing, last_layer=False))
+    whole = [run() for run in runs]
+    handle.remove()
+    scored = len(torch.stack([batch.rows, batch.positions]).unique(dim=1)[0])
+    assert positions[-6:] == [scored] * 3 + [batch.ids.numel()] * 3
+    for short, long in zip(shorter, whole, strict=True):
+        np.testing.assert_allclose(short, long, atol=1e-5)
 
 
 def test_gates_can_be_differentiated_through_their_score(tmp_path):

@@ -34,14 +34,15 @@ def attributed_effects(title: str, quantities: Quantities) -> dict[str, Array]:
 
 def attribution_cells(quantities: Quantities) -> list[BatchCell]:
     """The cells of `attributed_effects`."""
-    from headatlas.run.interventions import gate_gradient
+    from headatlas.run.interventions import gate_gradient, where_scored
 
     def cell(quantity: TaskQuantity, batch: Batch) -> Cell:
         model, prefix, rest = after_prefix(quantity, batch)
 
         def compute() -> Result:
-            past = model.record_prefix(batch.ids[:, :prefix])
-            replaced = quantity.replacement(batch, past)
+            with where_scored(model):
+                past = model.record_prefix(batch.ids[:, :prefix])
+                replaced = quantity.replacement(batch, past)
             return {"effects": gate_gradient(model, rest, replaced.values, replaced.where, past)}
 
         # The prefix once; then the twin, the prompt, and a backward that costs about as much as a forward.
@@ -69,15 +70,16 @@ def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, S
 def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]) -> list[BatchCell]:
     """The cells of `exact_effects`."""
     from headatlas.run.beginnings import common_beginning
-    from headatlas.run.interventions import ablate_each, ablation_forwards
+    from headatlas.run.interventions import ablate_each, ablation_forwards, where_scored
     from headatlas.run.quantity import ALIKE
 
     def cell(quantity: TaskQuantity, units: Sequence[Unit], batch: Batch) -> Cell:
         model, prefix, rest = after_prefix(quantity, batch)
 
         def compute() -> Result:
-            past = model.record_prefix(batch.ids[:, :prefix])
-            replaced = quantity.replacement(batch, past)
+            with where_scored(model):
+                past = model.record_prefix(batch.ids[:, :prefix])
+                replaced = quantity.replacement(batch, past)
             return {"effects": ablate_each(model, rest, units, replaced.values, replaced.where, past)}
 
         alike = model.sharing.prefix and quantity.baseline in ALIKE and not prefix

@@ -152,10 +152,15 @@ def _starting(
     return nullcontext() if start is None else model.start_at(*start, copies, past)
 
 
+def where_scored(model: HeadModel) -> AbstractContextManager[None]:
+    """The last layer runs only at positions that are scored, where the model allows that."""
+    return model.last_layer_where_scored() if model.sharing.last_layer else nullcontext()
+
+
 def score_together(model: HeadModel, batch: Batch, intervention: Intervention) -> tuple[Tensor, Tensor]:
     """Log-probabilities and greedy hits [intervention, slot], all in one forward, which can be differentiated."""
     copies = len(intervention)
-    with intervention.applied(model, batch):
+    with where_scored(model), intervention.applied(model, batch):
         logprobs, greedy = batch.repeat(copies).score(model)
     return logprobs.view(copies, -1), greedy.view(copies, -1)
 
@@ -174,7 +179,8 @@ def score_under(model: HeadModel, batch: Batch, intervention: Intervention) -> R
 @torch.inference_mode()
 def score_intact(model: HeadModel, batch: Batch) -> Result:
     """`logprobs` and `greedy` [slot] of the model as it is."""
-    logprobs, greedy = batch.score(model)
+    with where_scored(model):
+        logprobs, greedy = batch.score(model)
     return {"logprobs": logprobs.numpy(), "greedy": greedy.numpy().astype(np.uint8)}
 
 
@@ -191,7 +197,8 @@ def gate_gradient(
     on after a recorded prefix, where the baseline is what the heads do anyway.
     """
     gates = torch.ones(batch.size, *model.shape, requires_grad=True)
-    with torch.enable_grad(), model.continue_after(past or LayerInputs()), model.gate(gates, baseline, where):
+    continued = model.continue_after(past or LayerInputs())
+    with torch.enable_grad(), where_scored(model), continued, model.gate(gates, baseline, where):
         logprobs, _ = batch.score(model)
         (gradient,) = torch.autograd.grad(batch.quantity(logprobs).sum(), gates)
     by_row = gradient.flatten(1).double().cpu()
@@ -219,7 +226,7 @@ def ablate_each(
     """
     alike = where is None and not isinstance(baseline, Mapping) and not (past and past.prefix)
     shared = common_beginning(batch) if alike and model.sharing.prefix else 0
-    with model.last_layer_where_scored() if model.sharing.last_layer else nullcontext():
+    with where_scored(model):
         beginning = None
         if shared:
             with model.record_inputs() as before:

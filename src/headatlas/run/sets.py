@@ -22,6 +22,7 @@ from headatlas.run.interventions import (
     Pushes,
     score_together,
     score_under,
+    where_scored,
 )
 from headatlas.run.packing import Starts, prefix_of
 
@@ -34,9 +35,9 @@ def score_sets(model: HeadModel, batch: Batch, gates: Tensor, baseline: Baseline
     starts = starts_of(model, gates)
     prefix = prefix_of(batch, starts) if shares else 0
     ids, rest = batch.ids[:1, :prefix], batch.after(prefix)
-    with model.record_inputs() as begun:
+    with where_scored(model), model.record_inputs() as begun:
         past = model.record_prefix(ids)
-    with model.record_inputs(past) as inputs:
+    with where_scored(model), model.record_inputs(past) as inputs:
         intact = rest.score(model)
     beginning = Beginning(ids, begun) if prefix else None
     logprobs = intact[0].repeat(len(gates), 1)
@@ -68,7 +69,7 @@ def score_pushes(model: HeadModel, batch: Batch, pushes: Tensor) -> Result:
     """`logprobs` and `greedy` [push, slot] with pushes [push, layer, head, head_dim], as `score_under` gives them."""
     prefix = unpushed(batch) if model.sharing.prefix else 0
     rest = batch.after(prefix)
-    with model.record_inputs(model.record_prefix(batch.ids[:, :prefix])) as inputs:
+    with where_scored(model), model.record_inputs(model.record_prefix(batch.ids[:, :prefix])) as inputs:
         rest.score(model)
     touched = pushes.flatten(2).abs().sum((0, 2)).nonzero().flatten().tolist()
     start = min(touched, default=0) if model.sharing.layers else 0

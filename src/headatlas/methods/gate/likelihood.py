@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +17,7 @@ from headatlas.methods.gate.descent import Draw
 from headatlas.model.heads import HeadModel
 from headatlas.run.batches import BATCH_TOKENS, Batch, make_batches
 from headatlas.run.context import RunContext
-from headatlas.run.interventions import Gates, score_together
+from headatlas.run.interventions import Gates, score_together, where_scored
 from headatlas.run.quantity import TaskQuantity, plan_quantity
 
 ORDER_SEED = 7  # of the order in which batches are visited: the same for all seeds, which are independent starts
@@ -95,9 +94,10 @@ def nll_and_gradient(
     """
     leaf = gates.detach().requires_grad_()
     model, batch, fits = portion.model, portion.batch, len(gates)
-    memory = model.checkpointed() if checkpoint else nullcontext()
-    # A checkpoint runs layers again during the backward: the gates must still be in place then.
-    with torch.enable_grad(), portion.gated(leaf).applied(model, batch), memory:
+    # A checkpoint runs layers again during the backward: the gates must still be in place then, and so must what
+    # shortens a forward, which `score` takes back.
+    shorter = model.checkpointed() if checkpoint else where_scored(model)
+    with torch.enable_grad(), portion.gated(leaf).applied(model, batch), shorter:
         logprobs, _ = batch.repeat(fits).score(model)
         value = reduce(portion.nll(logprobs.view(fits, -1)))
         (gradient,) = torch.autograd.grad(value.sum(), leaf)

@@ -18,6 +18,7 @@ from headatlas.run.batches import Batch, make_batches
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Option
+from headatlas.run.interventions import where_scored
 from headatlas.stats import Array
 
 FEATURES = CellKind("features")
@@ -82,7 +83,8 @@ def read_batch(context: RunContext, batch: Batch, reading: Reading, free: Batch 
     else:
         rows, positions, owners = batch.rows, batch.positions, batch.slots
     # Read at the positions of this batch only, a layer at a time; weighed once the tokens are known.
-    with model.only_logits(batch.rows, batch.positions), model.capture(reduce=_at(rows, positions)) as z:
+    scored = model.only_logits(batch.rows, batch.positions)
+    with where_scored(model), scored, model.capture(reduce=_at(rows, positions)) as z:
         logits = model.logits(batch.ids)
     if reading.tokens == "mean":
         weights = 1 / batch.lengths[rows]
@@ -100,7 +102,7 @@ def _at(rows: Tensor, positions: Tensor) -> Edit:
 
 def _information(context: RunContext, batch: Batch, logits: Tensor, free: Batch) -> Tensor:
     """How much each answer token depends on the question, in nats: log p(token | question) - log p(token | none)."""
-    with context.model.only_logits(free.rows, free.positions):
+    with where_scored(context.model), context.model.only_logits(free.rows, free.positions):
         without = context.model.logits(free.ids)
     return _logprobs(logits, batch.targets) - _logprobs(without, free.targets)[_aligned(batch, free)]
 

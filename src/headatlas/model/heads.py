@@ -67,7 +67,8 @@ class _Reached(Exception):
 class HeadModel:
     """A causal language model of the transformers library, its tokenizer, and the seam to its heads.
 
-    The module is used as it is (put in eval mode); with no context manager active its logits are the same bits.
+    The module is used as it is (put in eval mode); with no context manager active its logits are the same bits. Those
+    of `logits` are too, but for the rounding of large products (`products.py`).
     """
 
     def __init__(self, module: nn.Module, tokenizer: Any = None, name: str | None = None, family: Family | None = None):

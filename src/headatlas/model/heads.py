@@ -22,7 +22,6 @@ from headatlas.errors import HeadAtlasError
 from headatlas.model.families import Family, family_of
 from headatlas.model.forwards import only_at, position_wise, restore
 from headatlas.model.past import read_only_cache
-from headatlas.model.products import faster_products
 from headatlas.model.quantizing import bits_of, unpacked
 from headatlas.model.sharing import Sharing, try_sharing
 
@@ -67,8 +66,7 @@ class _Reached(Exception):
 class HeadModel:
     """A causal language model of the transformers library, its tokenizer, and the seam to its heads.
 
-    The module is used as it is (put in eval mode); with no context manager active its logits are the same bits. Those
-    of `logits` are too, but for the rounding of large products (`products.py`).
+    The module is used as it is (put in eval mode); with no context manager active its logits are the same bits.
     """
 
     def __init__(self, module: nn.Module, tokenizer: Any = None, name: str | None = None, family: Family | None = None):
@@ -99,7 +97,6 @@ class HeadModel:
         self.context: int = getattr(text_config, "max_position_embeddings", None) or 1_000_000_000
         self._past: DynamicCache | None = None  # what `logits` continues, set by `record_inputs` and `start_at`
         self._short = False  # set by `last_layer_where_scored`
-        self._linears = [part for layer in self.layers for part in layer.modules() if isinstance(part, nn.Linear)]
         self._check_layout()
 
     def _check_layout(self) -> None:
@@ -176,10 +173,6 @@ class HeadModel:
         """Logits for token ids [batch, pos]. Pad on the right: causal attention then never sees the padding."""
         past = {"use_cache": False} if self._past is None else {"use_cache": True, "past_key_values": self._past}
         return self.module(input_ids=ids.to(self.device), **past).logits
-
-    def faster(self) -> AbstractContextManager[None]:
-        """The same numbers but for rounding, sooner: for measurements. By itself the module computes its own bits."""
-        return faster_products(self._linears)
 
     def attention(self, ids: Tensor) -> tuple[Tensor, ...] | None:
         """Attention weights of every layer [batch, head, query, key]; None if the module cannot return them.

@@ -85,12 +85,7 @@ class RunContext:
     ) -> Cell:
         """A cell that runs about `cost` tokens in so many forwards; its key holds the environment and all `inputs`."""
         whole = {"environment": self.environment, **inputs}
-
-        def measured() -> Result:
-            with self.model.faster():
-                return compute()
-
-        return Cell(kind, whole, measured, round(cost), forwards, lambda: self._examples_in(inputs))
+        return Cell(kind, whole, compute, round(cost), forwards, lambda: self._examples_in(inputs))
 
     def note_examples(self, batch: Batch, task: str, ids: list[str]) -> None:
         """Whose examples a batch holds, so that a cell that fails can be named by them."""

@@ -14,7 +14,8 @@ from torch import Tensor
 from headatlas.atlas.records import Head
 from headatlas.methods.effects import after_prefix, exact_batch_size, forwards_before
 from headatlas.microscope.view import TaskView
-from headatlas.model.heads import HeadModel, LayerInputs
+from headatlas.model.heads import HeadModel
+from headatlas.model.partial import LayerInputs
 from headatlas.run.batches import Batch
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.interventions import FORWARD_TOKENS, Gates, gates_without, score_under, starting_together

@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 
 from headatlas.errors import HeadAtlasError
-from headatlas.model.heads import HeadModel, LayerInputs
+from headatlas.model.heads import HeadModel
+from headatlas.model.partial import LayerInputs
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder

@@ -15,8 +15,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from headatlas.model.heads import Baseline, HeadModel, LayerInputs
+from headatlas.model.heads import Baseline, HeadModel
 from headatlas.model.memory import Load, within_memory
+from headatlas.model.partial import LayerInputs
 from headatlas.run.batches import Batch
 from headatlas.run.beginnings import common_beginning
 from headatlas.run.cells import Result

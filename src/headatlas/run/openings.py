@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from headatlas.model.heads import HeadModel, LayerInputs
+from headatlas.model.heads import HeadModel
+from headatlas.model.partial import LayerInputs
 from headatlas.run.encoding import common_prefix
 from headatlas.run.interventions import FORWARD_TOKENS
 

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from headatlas.atlas.run_record import Quantity
 from headatlas.errors import HeadAtlasError
-from headatlas.model.heads import Baseline, LayerInputs
+from headatlas.model.heads import Baseline
+from headatlas.model.partial import LayerInputs
 from headatlas.run.alignment import NONE, align
 from headatlas.run.baselines import Baselines
 from headatlas.run.batches import Batch, make_batches

@@ -1,0 +1,254 @@
+"""Forwards of a model that begin late, end early, or leave out what nobody reads, with the numbers of whole ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+from transformers import DynamicCache
+
+from headatlas.errors import HeadAtlasError
+from headatlas.model.forwards import only_at, position_wise, restore
+from headatlas.model.past import read_only_cache
+
+
+class LayerInputs:
+    """What entered layers of one forward: `hidden[layer]` is [batch, pos, d_model], from position `prefix` on;
+    `hidden[n_layers]` is what left the last one, where that was asked for.
+
+    `past` holds the keys and values of each layer before that, [batch, kv_head, prefix, head_dim]; none without prefix.
+    A `past` of one row is that of every row.
+    """
+
+    def __init__(self, prefix: int = 0, past: Sequence[tuple[Tensor, Tensor]] = ()) -> None:
+        self.prefix, self.past = prefix, past
+        self.hidden: dict[int, Tensor] = {}
+        self.tuples: list[int] = []  # length of the tuple a layer returns, 0 for a bare tensor
+
+    def with_past(self, past: Sequence[tuple[Tensor, Tensor]]) -> LayerInputs:
+        """The same inputs after other keys and values of the prefix."""
+        other = LayerInputs(self.prefix, past)
+        other.hidden, other.tuples = self.hidden, self.tuples
+        return other
+
+
+class _Reached(Exception):
+    """Ends a forward at a module of which only what enters it is wanted."""
+
+    def __init__(self, entering: Tensor) -> None:
+        super().__init__()
+        self.entering = entering
+
+
+class PartialForwards:
+    """The forwards of a `HeadModel`."""
+
+    module: Any
+    name: str
+    layers: list[Any]
+    out_projections: list[Any]
+    n_layers: int
+    n_heads: int
+    head_dim: int
+    _past: DynamicCache | None = None  # what `logits` continues, set by `record_inputs` and `start_at`
+    _short = False  # set by `last_layer_where_scored`
+
+    @property
+    def device(self) -> torch.device:
+        """Where input ids go; a dispatched model moves everything after that itself."""
+        embeddings = self.module.get_input_embeddings()
+        if embeddings.weight.is_meta:  # offloaded between calls; accelerate brings it to where it runs
+            return torch.device(embeddings._hf_hook.execution_device)
+        return embeddings.weight.device
+
+    def logits(self, ids: Tensor) -> Tensor:
+        """Logits for token ids [batch, pos]. Pad on the right: causal attention then never sees the padding."""
+        past = {"use_cache": False} if self._past is None else {"use_cache": True, "past_key_values": self._past}
+        return self.module(input_ids=ids.to(self.device), **past).logits
+
+    @contextmanager
+    def only_logits(self, rows: Tensor, positions: Tensor) -> Iterator[None]:
+        """Compute logits only at the given (row, position) pairs: `logits` then returns [pair, vocabulary]."""
+
+        def pick(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+            hidden = args[0]
+            return (hidden[rows.to(hidden.device), positions.to(hidden.device)], *args[1:])
+
+        handle = self.module.get_output_embeddings().register_forward_pre_hook(pick)
+        last = position_wise(self.layers[-1], self.out_projections[-1])
+        try:
+            with only_at(last, rows, positions) if self._short else nullcontext():
+                yield
+        finally:
+            handle.remove()
+
+    @contextmanager
+    def last_layer_where_scored(self) -> Iterator[None]:
+        """Nothing reads the last layer but the logits: `only_logits` then runs its out-projection and its MLP only at
+        the positions that it is given. `sharing.last_layer` says whether that gives the same logits."""
+        before, self._short = self._short, True
+        try:
+            yield
+        finally:
+            self._short = before
+
+    @contextmanager
+    def record_inputs(
+        self, after: LayerInputs | None = None, layers: Collection[int] | None = None
+    ) -> Iterator[LayerInputs]:
+        """Record the hidden states that enter each layer, or some of the `layers`, for `start_at`; of the tokens after
+        a recorded prefix where one is given. What leaves the last layer is recorded where `layers` has `n_layers`."""
+        inputs = LayerInputs() if after is None else LayerInputs(after.prefix, after.past)
+
+        def keep(_: nn.Module, args: tuple[Tensor, ...], output: Any) -> None:
+            layer = len(inputs.tuples)
+            if layers is None or layer in layers:
+                inputs.hidden[layer] = args[0]
+            inputs.tuples.append(len(output) if isinstance(output, tuple) else 0)
+            if layers is not None and layer + 1 == self.n_layers in layers:
+                inputs.hidden[self.n_layers] = output[0] if isinstance(output, tuple) else output
+
+        handles = []
+        with self.continue_after(inputs):
+            try:
+                for layer in self.layers:
+                    handles.append(layer.register_forward_hook(keep))
+                yield inputs
+            finally:
+                for handle in handles:
+                    handle.remove()
+
+    def record_prefix(self, ids: Tensor, after: LayerInputs | None = None) -> LayerInputs:
+        """What `continue_after` needs of texts that begin with ids [batch, pos], or go on with them after a prefix."""
+        after = after or LayerInputs()
+        if not ids.shape[1]:
+            return after
+        nowhere, cache = torch.zeros(1, dtype=torch.long), DynamicCache(after.past) if after.past else DynamicCache()
+        with torch.no_grad(), self._continuing(cache) as past, self.only_logits(nowhere, nowhere):
+            self.logits(ids)
+        return LayerInputs(after.prefix + ids.shape[1], [(layer.keys, layer.values) for layer in past.layers])
+
+    @contextmanager
+    def continue_after(self, inputs: LayerInputs) -> Iterator[None]:
+        """`logits` takes the tokens after a recorded prefix, or whole texts where there is none."""
+        with self._continuing(read_only_cache((pair, False) for pair in inputs.past) if inputs.past else None):
+            yield
+
+    @contextmanager
+    def _continuing(self, past: DynamicCache | None) -> Iterator[Any]:
+        """`logits` continues the texts whose keys and values are in `past`, and adds to them."""
+        before, self._past = self._past, past
+        try:
+            yield past
+        finally:
+            self._past = before
+
+    @contextmanager
+    def start_at(
+        self, layer: int, inputs: LayerInputs, copies: int = 1, past: LayerInputs | None = None
+    ) -> Iterator[None]:
+        """Skip the layers below `layer`: they pass their input through, and the last of them hands over what `inputs`
+        recorded for `layer`, repeated for `copies` of the batch. Masks and positions are still made by the model.
+
+        With a recorded prefix `logits` takes the tokens after it. Where each copy has a prefix of its own, which all
+        its rows share, `past` has those of the copies, from `layer` on.
+        """
+        below = self.layers[:layer]
+        replaced = [block.__dict__.get("forward") for block in below]
+        recorded = inputs.hidden[layer].repeat(copies, 1, 1)
+        before = [(pair, False) for pair in inputs.past]
+        if past is not None:  # skipped layers only need to know the length
+            before[layer:] = [(pair, True) for pair in past.past[layer:]]
+
+        def passing(size: int, replacement: Tensor | None) -> Callable[..., Any]:
+            def forward(hidden: Tensor, *_: Any, **__: Any) -> Any:
+                out = hidden if replacement is None else replacement
+                return (out, *[None] * (size - 1)) if size else out
+
+            return forward
+
+        with self._continuing(read_only_cache(before) if before else None):
+            try:
+                for depth, block in enumerate(below):
+                    block.forward = passing(inputs.tuples[depth], recorded if depth == layer - 1 else None)
+                yield
+            finally:
+                restore(below, replaced)
+
+    def logits_from(self, hidden: Tensor) -> Tensor:
+        """Logits [row, vocabulary] of hidden states [row, d_model] that leave the last layer: through the final norm,
+        the unembedding, and whatever scales or caps logits."""
+        with self._entered_by(self.n_layers, hidden):
+            return self.logits(torch.zeros(len(hidden), 1, dtype=torch.long))[:, 0]
+
+    def normed(self, hidden: Tensor) -> Tensor:
+        """What the unembedding reads [row, width] of hidden states [row, d_model] that leave the last layer."""
+        with self._entered_by(self.n_layers, hidden):
+            blank = torch.zeros(len(hidden), 1, dtype=torch.long)
+            return self._read_until(self.module.get_output_embeddings(), blank)[:, 0]
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """What enters the first layer [token, d_model] in texts of a single token."""
+        return self._read_until(self.layers[0], tokens[:, None])[:, 0]
+
+    def values(self, layer: int, tokens: Tensor) -> Tensor:
+        """z [token, head, head_dim] of a layer that the embeddings of single tokens enter as they are. Each attends to
+        itself alone, so these are its values. Only this layer runs, up to its out-projection."""
+        with self._entered_by(layer, self.embed(tokens)):
+            z = self._read_until(self.out_projections[layer], tokens[:, None])[:, 0]
+        return z.unflatten(-1, (self.n_heads, self.head_dim))
+
+    def _entered_by(self, layer: int, hidden: Tensor) -> AbstractContextManager[None]:
+        """Hidden states [row, d_model], each a text of one token, enter a layer; the first is entered by embeddings."""
+        inputs = LayerInputs()
+        inputs.hidden, inputs.tuples = {layer: hidden[:, None]}, self._tuples
+        return self.start_at(layer, inputs)
+
+    @cached_property
+    def _tuples(self) -> list[int]:
+        """What the layers return, as in `LayerInputs`."""
+        with torch.no_grad(), self.record_inputs() as inputs:
+            self.logits(torch.zeros(1, 1, dtype=torch.long))
+        return inputs.tuples
+
+    def _read_until(self, module: nn.Module, ids: Tensor) -> Tensor:
+        """What enters a module in a forward over ids, which ends there."""
+
+        def stop(_: nn.Module, args: tuple[Tensor, ...]) -> None:
+            raise _Reached(args[0])
+
+        handle = module.register_forward_pre_hook(stop)
+        try:
+            self.logits(ids)
+        except _Reached as reached:
+            return reached.entering
+        finally:
+            handle.remove()
+        raise HeadAtlasError(f"A forward of {self.name} did not come to its {type(module).__name__}.")
+
+    @contextmanager
+    def checkpointed(self) -> Iterator[None]:
+        """Keep only the inputs of the layers for a backward and compute the rest again in it: less memory, one forward
+        more, the same numbers. Forward and backward belong inside, and inside the `gate` that is differentiated.
+
+        The checkpoints of transformers work in training mode only, which would switch dropout on. The last layer runs
+        everywhere: what shortens a forward is gone when layers are computed again.
+        """
+        short, self._short = self._short, False
+        replaced = [block.__dict__.get("forward") for block in self.layers]
+
+        def again(forward: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda *args, **kwargs: checkpoint(forward, *args, use_reentrant=False, **kwargs)
+
+        try:
+            for block in self.layers:
+                block.forward = again(block.forward)
+            yield
+        finally:
+            self._short = short
+            restore(self.layers, replaced)

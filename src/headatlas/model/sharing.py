@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from headatlas.model.heads import HeadModel
-from headatlas.model.partial import LayerInputs
+    from headatlas.model.partial import LayerInputs
 
 ROWS, TOKENS, PREFIX = 2, 7, 3  # of the text it is tried on
 TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-6}  # of the logits' spread; a wrong start differs by about 1

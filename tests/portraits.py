@@ -68,7 +68,9 @@ def in_task(task: str = "Retrieval", **other: Any) -> InTask:
 def portrait(layer: int = 1, head: int = 2, **other: Any) -> Portrait:
     values: dict[str, Any] = {
         "layer": layer, "head": head, "tasks": [in_task()],
-        "circuit": Circuit(pairs=[Pair(read=" red", written=" red", value=2.25)], copying=0.82, itself=0.4, tokens=500),
+        "circuit": Circuit(
+            pairs=[Pair(read=" red", written=" red", value=2.25)], by_chance=4.4, copying=0.82, itself=0.4, tokens=500
+        ),
         "neutral": Neutral(
             texts=24, lost=number(0.0021, 0.001), looks=[Weight(text="the first token", value=0.8)]
         ),

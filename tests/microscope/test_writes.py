@@ -38,7 +38,7 @@ def scene(tmp_path_factory):
 
 
 def by_hand(model, item, number, head):
-    """Logits [token of the option, vocabulary] with what a head writes there, with the twin's and without it."""
+    """Logits [token of the option, vocabulary] with what a head writes there, and with what it writes on the twin."""
     (layer, h), option = head, item.options[number]
     twin = (*item.twin, *option.tokens[option.start : -1])
     with torch.no_grad(), model.capture() as z, model.record_inputs(layers=[model.n_layers]) as inputs:
@@ -49,7 +49,7 @@ def by_hand(model, item, number, head):
     here, there = (values[layer][0, -last:, h] @ model.out_weight(layer)[h] for values in (z, other))
     hidden, inner = inputs.hidden[model.n_layers][0, -last:], model.module.model
     with torch.no_grad():
-        return [model.module.lm_head(inner.norm(hidden - change)) for change in (0, here - there, here)]
+        return [model.module.lm_head(inner.norm(hidden - change)) for change in (0, here - there)]
 
 
 def logprob(logits, option):
@@ -63,16 +63,16 @@ def test_direct_effects_are_those_of_norm_and_unembedding(scene, head):
     for i, item in enumerate(view.quantity.items):
         scores = []
         for number, option in enumerate(item.options):
-            intact, changed, _ = by_hand(view.quantity.context.model, item, number, head)
+            intact, changed = by_hand(view.quantity.context.model, item, number, head)
             scores.append((logprob(intact, option), logprob(changed, option)))
         expected = (scores[0][0] - scores[1][0]) - (scores[0][1] - scores[1][1])
         assert writing.effects[i, HEADS.index(head)] == pytest.approx(expected, abs=1e-5)
 
 
-def test_promoted_tokens_are_those_whose_logits_fall_without_the_head(scene):
+def test_promoted_tokens_are_those_whose_logits_fall_with_the_head_of_the_twin(scene):
     view, writing = scene
     for i, item in enumerate(view.quantity.items[:3]):
-        intact, _, without = by_hand(view.quantity.context.model, item, 0, HEADS[1])
+        intact, without = by_hand(view.quantity.context.model, item, 0, HEADS[1])
         gained = (intact - without)[0]
         gained = (gained - gained.mean()).numpy()[: len(tiny.tokenizer())]
         np.testing.assert_allclose(writing.raised[i, 1], np.sort(gained)[::-1][:8], atol=1e-5)

@@ -13,9 +13,9 @@ def test_every_part_has_its_number():
     assert sentence(portrait(), in_task()) == (
         "L1H2: without it Retrieval loses 1.90 nats of margin (1.60 to 2.20); of that 0.40 directly, 0.60 through MLPs "
         "and 0.90 through later heads; 61 % of its attention from where the answer is read goes to the words that "
-        "differ in the twin; it writes what it reads (copying score +0.82); specific to Retrieval (8.0 % more of its "
-        "effects than of other tasks', q 0.002); L3H0 (+0.50 nats) stands in for it; it matters less without L0H2 "
-        "(−0.70); on plain text a token loses 0.0021 nats without it."
+        "differ in the twin; it writes what it reads (copying score +0.82); specific to Retrieval (its share of the "
+        "effects is 8.0 points larger than in other tasks, q 0.002); L3H0 (+0.50 nats) stands in for it; it matters "
+        "less without L0H2 (−0.70); on plain text a token loses 0.0021 nats without it."
     )
 
 
@@ -58,5 +58,5 @@ def test_the_first_token_is_named_only_where_nothing_else_is():
 
 
 def test_a_head_that_suppresses():
-    circuit = Circuit(pairs=[], copying=-0.9, itself=0.0, tokens=10)
+    circuit = Circuit(pairs=[], by_chance=2.5, copying=-0.9, itself=0.0, tokens=10)
     assert "it suppresses what it reads (copying score −0.90)" in sentence(portrait(circuit=circuit), in_task())

@@ -45,7 +45,8 @@ class Shown(Record):
     `prompt` and `twin` are texts cut into tokens, `changed` and `twin_changed` the indices of tokens in which they
     differ. `margin` is what is measured of the intact model, `without` with the head at its baseline. `attention` and
     `twin_attention` are attention weights, see `pack`. `promoted` and `suppressed` are tokens whose
-    logits the head raises and lowers directly, through the final norm alone, where the answer is read.
+    logits the head raises and lowers directly, through the final norm alone, where the answer is read, compared with
+    its baseline.
     """
 
     id: str
@@ -120,9 +121,11 @@ class Circuit(Record):
 
     `copying` is the sum of the eigenvalues of that map over the sum of their sizes: 1 for a head that writes what it
     reads, -1 for one that suppresses it. `itself` is the share of tokens that are among the ten they raise most.
+    `by_chance` is the value that the first pair would have if all were random numbers.
     """
 
     pairs: list[Pair]
+    by_chance: float
     copying: float
     itself: float
     tokens: int

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import partial
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,7 @@ def _circuit(tokenizer: Any, words: Sequence[int], result: Result) -> Circuit:
     rows = zip(result["read"].tolist(), result["written"].tolist(), result["values"].tolist(), strict=True)
     return Circuit(
         pairs=[Pair(read=word(tokenizer, a), written=word(tokenizer, b), value=short(value)) for a, b, value in rows],
+        by_chance=short(NormalDist().inv_cdf(0.5 ** (1 / len(words) ** 2))),
         copying=short(float(result["copying"][0])),
         itself=short(float(result["itself"][0])),
         tokens=len(words),

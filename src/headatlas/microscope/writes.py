@@ -26,7 +26,7 @@ from headatlas.run.quantity import Replacement, TaskQuantity
 from headatlas.run.work import OVERHEAD
 from headatlas.stats import Array
 
-DIRECT = CellKind("direct effects", 2)
+DIRECT = CellKind("direct effects", 3)
 TITLE = "Direct effects"
 LISTED = 8  # tokens promoted, and as many suppressed; some may be parts of characters, which are not shown
 NOT_ADDED = (
@@ -42,7 +42,11 @@ NOT_HANDED_OVER = (
 @dataclass(frozen=True)
 class Writing:
     """Direct effects of the heads asked for [example, head]; `tokens` and `raised` [example, head, listed] are those
-    that a head promotes most and suppresses most (`lowered`), with what they gain over the mean of all tokens."""
+    that a head promotes most and suppresses most (`lowered`), with what they gain over the mean of all tokens.
+
+    What counts is the difference to the head's baseline, such as the twin: what a head writes whatever it reads is the
+    same in both, and would hide what it does for the example.
+    """
 
     effects: Array
     tokens: NDArray[np.int64]
@@ -109,9 +113,10 @@ def _compute(quantity: TaskQuantity, heads: Sequence[Head], batch: Batch) -> Res
     intact, first = _quantity(rest, again), _first_targets(rest)
     effects, listed = [], []
     for head in heads:
-        write, change = (part.to(hidden) for part in _writes(model, rest, head, z, replaced))
-        effects.append(intact - _quantity(rest, model.logits_from(hidden - change)))
-        gained = (again[first] - model.logits_from(hidden[first] - write[first])).float().cpu()
+        change = _change(model, rest, head, z, replaced).to(hidden)
+        without = model.logits_from(hidden - change)
+        effects.append(intact - _quantity(rest, without))
+        gained = (again[first] - without[first]).float().cpu()
         listed.append(_extremes(model, gained - gained.mean(-1, keepdim=True)))
     names = ("tokens", "raised", "suppressed", "lowered")
     by_name = zip(names, zip(*listed, strict=True), strict=True)
@@ -122,10 +127,8 @@ def _compute(quantity: TaskQuantity, heads: Sequence[Head], batch: Batch) -> Res
     }
 
 
-def _writes(
-    model: HeadModel, batch: Batch, head: Head, z: dict[int, Tensor], replaced: Replacement
-) -> tuple[Tensor, Tensor]:
-    """What a head writes where targets are read [target, d_model], and how that changes with its baseline."""
+def _change(model: HeadModel, batch: Batch, head: Head, z: dict[int, Tensor], replaced: Replacement) -> Tensor:
+    """What a head writes where targets are read [target, d_model], less what its baseline would write."""
     layer, number = head
     weight = model.out_weight(layer)[number]
     here = z[layer][:, :, number]  # [row, pos, head_dim]
@@ -135,8 +138,7 @@ def _writes(
     if replaced.where is not None:
         other = torch.where(replaced.where.to(here.device)[..., None], other, here)
     rows, positions = batch.rows.to(here.device), batch.positions.to(here.device)
-    weight = weight.to(here.device)
-    return here[rows, positions] @ weight, (here - other)[rows, positions] @ weight
+    return (here - other)[rows, positions] @ weight.to(here.device)
 
 
 def _quantity(batch: Batch, logits: Tensor) -> Tensor:

@@ -82,8 +82,8 @@ def specific_words(seen: InTask) -> str | None:
     if seen.specific is None:
         return None
     if seen.specific_q is not None and seen.specific_q < LEVEL and seen.specific.value > 0:
-        share = f"{percent(seen.specific.value)} more of its effects than of other tasks'"
-        return f"specific to {seen.task} ({share}, q {p_value(seen.specific_q)})"
+        more = f"its share of the effects is {decimal(100 * seen.specific.value, 1)} points larger than in other tasks"
+        return f"specific to {seen.task} ({more}, q {p_value(seen.specific_q)})"
     return f"not shown to be specific to {seen.task}"
 
 

@@ -127,12 +127,13 @@ def visible(token: str) -> str:
 
 
 def _circuit(circuit: Circuit) -> Group:
-    table = plain_table(["reads", "", "raises", ""])
+    table = plain_table(["reads", "", "raises", "standard deviations"])
     for pair in circuit.pairs:
         table.add_row(visible(pair.read), "→", visible(pair.written), signed(pair.value))
     told = (
         f"copying score {signed(circuit.copying)} (1: writes what it reads; −1: suppresses it); "
-        f"{percent(circuit.itself)} of {count(circuit.tokens, 'token')} are among the ten that they raise most"
+        f"{percent(circuit.itself)} of {count(circuit.tokens, 'token')} are among the ten that they raise most; of "
+        f"random numbers the first pair would have about {decimal(circuit.by_chance, 1)}"
     )
     return Group(table, Text(told))
 

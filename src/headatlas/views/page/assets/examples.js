@@ -58,7 +58,7 @@ function written({ promoted, suppressed }) {
   const most = Math.max(...[...promoted, ...suppressed].map(({ value }) => Math.abs(value)), 1e-9);
   return make("div", { class: "written" }, make("h4", {}, "What it writes at the answer"),
     make("div", { class: "lists" }, weightTable("raises directly", promoted, most, (value) => show(value, 2)), weightTable("lowers directly", suppressed, most, (value) => show(value, 2))),
-    make("p", { class: "quiet" }, "Nats of logit, direct only: through the final norm. What later layers make of it is not in it."));
+    make("p", { class: "quiet" }, "Nats of logit, compared with the head on the twin or at its baseline. Direct only: through the final norm. What later layers make of it is not in it."));
 }
 
 /** Tokens or kinds of tokens with a bar each. */

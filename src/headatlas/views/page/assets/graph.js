@@ -38,7 +38,7 @@ function graphBody(atlas, graph) {
   const svg = graphPicture(atlas, graph);
   const keep = (kind) => offer(kind === "SVG" ? new Blob([standAlone(svg)], { type: "image/svg+xml" }) : new Blob([JSON.stringify(graph, null, 1)], { type: "application/json" }),
     `${fileName("graph", graph.task)}.${kind.toLowerCase()}`);
-  return make("div", { class: "graph-one" }, make("div", { class: "scroll" }, svg),
+  return make("div", { class: "graph-one", "data-atlas": atlas.index }, make("div", { class: "scroll" }, svg),
     make("div", { class: "block-head" }, make("p", {}, `${graph.unit}; ${plural(graph.nodes.length, "head")}, all pairs measured exactly on ${plural(graph.examples, "held-out example")}.${graph.nodes.some(({ total }) => total.value < 0) ? " Orange: the task gains without the head." : ""}`),
       make("div", { class: "tool side-by-side" }, make("span", { class: "tool-name" }, "Save"), make("span", { class: "segmented" }, ["SVG", "JSON"].map((kind) =>
         make("button", { type: "button", "data-save-graph": kind.toLowerCase(), onclick: () => keep(kind) }, kind))))),
@@ -119,10 +119,9 @@ function nodeMark(atlas, name, { x, r, layer, head, total }, line, pens) {
 
 /** The chosen head has an outline. */
 function markNodes() {
-  for (const [n, half] of byId("graph").querySelectorAll(".graph-one").entries()) {
-    for (const node of half.querySelectorAll(".node")) {
-      node.firstChild.setAttribute("stroke-width", +node.dataset.node === state.cell && state.atlas === (PAIR ? n : 0) ? 2.5 : 0);
-    }
+  for (const node of byId("graph").querySelectorAll(".node")) {
+    const isChosen = +node.dataset.node === state.cell && +node.closest(".graph-one").dataset.atlas === state.atlas;
+    node.firstChild.setAttribute("stroke-width", isChosen ? 2.5 : 0);
   }
 }
 

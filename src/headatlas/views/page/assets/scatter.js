@@ -34,12 +34,22 @@ function rankCorrelation(first, second) {
   return both / Math.sqrt(ofA * ofB);
 }
 
+/** The map beside the dots: one of those of the sheet once more, which has the names of its heads. */
+class LinkedPanel extends Panel {
+  rename(task) {
+    super.rename(task);
+    delete this.element.dataset.task;
+  }
+
+  label() {}
+}
+
 class Scatter {
   constructor(atlas) {
     this.atlas = atlas;
     this.canvas = make("canvas", { tabindex: "0", role: "img" });
     this.note = make("p", { class: "scatter-note" });
-    this.panel = new Panel(atlas, state.task);
+    this.panel = new LinkedPanel(atlas, state.task);
     this.element = make("div", { class: "scatter-one" }, make("div", { class: "scatter-plot" }, this.canvas), make("div", { class: "scatter-side" }, this.note, this.panel.element));
     new ResizeObserver(() => this.paint()).observe(this.canvas.parentNode);
   }
@@ -61,11 +71,9 @@ class Scatter {
     this.paint();
   }
 
-  /** The map beside the dots. */
   showMap() {
     if (this.panel.built && this.panel.task === state.task) return;
     this.panel.rename(state.task);
-    delete this.panel.element.dataset.task; // the map of the task is that of the sheet
     this.panel.update();
   }
 

@@ -79,7 +79,7 @@ def test_other_tasks_and_other_heads_stay(atlas, said):
     assert files(atlas)["L0H0.json"] and earlier.keys() < files(atlas).keys()
 
 
-class Killed(Exception):
+class Killed(BaseException):
     pass
 
 

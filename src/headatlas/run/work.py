@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headatlas.model.memory import Load
 from headatlas.progress import Reporter
-from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.cells import Cell, Result, Runner
+
+if TYPE_CHECKING:
+    from headatlas.model.memory import Load
 
 OVERHEAD = 60  # tokens that take about as long as what every forward costs besides its tokens
 
@@ -24,13 +25,13 @@ class Step:
 
     Where they depend on what will be measured, `most` is the largest number of tokens that they can come to and `cells`
     are what is to be expected; where `most` is None, they are exactly the cells of the run. `loads` are the forwards
-    that decide how much memory they take, a batch of usual size unless given; `beside` are bytes held besides them.
+    that decide how much memory they take, a batch of usual size where none are given; `beside` are bytes besides them.
     """
 
     title: str
     cells: Sequence[Cell]
     most: int | None = None
-    loads: Sequence[Load] = (Load(BATCH_TOKENS),)
+    loads: Sequence[Load] = ()
     beside: int = 0
 
 

@@ -14,11 +14,12 @@ from headatlas.methods.base import Method
 from headatlas.model.free_memory import free_memory
 from headatlas.model.heads import HeadModel
 from headatlas.model.loading import load
-from headatlas.model.memory import backward_fits, held_bytes
+from headatlas.model.memory import Load, backward_fits, held_bytes
 from headatlas.model.outline import Outline, read_outline
 from headatlas.model.precision import is_rounded
 from headatlas.model.sizes import Sizes, sizes
 from headatlas.progress import Reporter
+from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.cells import Cell
 from headatlas.run.competence import competence_step
 from headatlas.run.context import RunContext
@@ -262,7 +263,7 @@ def _largest(size: Sizes, steps: Sequence[Step], backward: bool, checkpoint: boo
     held = [
         step.beside + held_bytes(size, load, checkpoint)
         for step in steps
-        for load in step.loads
+        for load in step.loads or [Load(BATCH_TOKENS)]
         if load.backward == backward
     ]
     return max([*held, *(step.beside for step in steps if not backward)], default=0)

@@ -60,7 +60,7 @@ def test_from_the_card_to_the_examples(look, portrayed):
         page.locator('#portrait [data-step="B"]').click()
         assert "without it B loses" in page.locator("#portrait .sentence").inner_text()
         assert (
-            "·red" in page.locator(".written").inner_text() and "direct only" in page.locator(".written").inner_text()
+            "·red" in page.locator(".written").inner_text() and "Direct only" in page.locator(".written").inner_text()
         )
         assert "Copying score 0.82" in page.locator("#portrait").inner_text()
 

@@ -41,7 +41,7 @@ function circuitPart(circuit) {
   if (!circuit) return null;
   return make("div", {}, make("h4", {}, "Over the vocabulary"),
     make("ul", { class: "pairs" }, circuit.pairs.map(({ read, written: raised, value }) => make("li", {}, make("code", {}, visible(read)), " → ", make("code", {}, visible(raised)), make("span", { class: "quiet" }, show(value, 2))))),
-    make("p", { class: "quiet" }, `What it reads and the token that it raises most, in standard deviations of what other tokens do to it; of random numbers the first pair would have about ${show(circuit.by_chance, 1)}. Copying score ${show(circuit.copying, 2)} (1: writes what it reads; −1: suppresses it). ` +
+    make("p", { class: "quiet" }, `What it reads and the token that it raises most, in standard deviations of what other tokens do to it; of random numbers the first pair would have about ${show(circuit.by_chance, 2)}. Copying score ${show(circuit.copying, 2)} (1: writes what it reads; −1: suppresses it). ` +
       `${percent(circuit.itself)} of ${plural(circuit.tokens, "token")} are among the ten that they raise most.`));
 }
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -60,6 +61,18 @@ class Unlucky(Patient):
 
     def stop(self):
         Local.stop(self)
+
+
+class Waiting(Patient):
+    """The driver computes nothing before others have added something to a folder with many cells."""
+
+    def start(self, out, order):
+        Local.start(self, out, order)
+        self.store = FolderStore(out)
+        before = self.store.finished()
+        while self.store.finished() == before:
+            assert not (lost := self.lost()), lost
+            time.sleep(0.05)
 
 
 def test_two_workers_make_the_same_bytes_and_each_cell_once(tmp_path, asked, one):
@@ -232,3 +245,21 @@ def test_gpus_are_divided_among_workers():
     assert device_groups([], 4) == device_groups(["0", "1"], 1) == []
     with pytest.raises(UsageError, match=r"`workers` 3 were asked for, and this machine has 2 GPUs"):
         device_groups(["0", "1"], 3)
+
+
+def test_two_workers_test_a_map_and_give_the_same_bytes(tmp_path, one, monkeypatch):
+    asked = {"tests": ["mask", "keep"], "ks": [2], "draws": 3, "limit": 4}
+    monkeypatch.setattr("headatlas.workflows.verify.publish", lambda *_, **__: None)
+    alone, shared = (shutil.copytree(one, tmp_path / name) for name in ("alone", "shared"))
+    executor = Waiting(2, threads=1)
+    for folder, chosen in ((alone, Local(threads=1)), (shared, executor)):
+        monkeypatch.setattr("headatlas.workflows.verify.choose_executor", lambda *_, chosen=chosen: chosen)
+        ha.verify(folder, **asked, reporter=tiny.Listener())
+    assert (shared / "evidence.parquet").read_bytes() == (alone / "evidence.parquet").read_bytes()
+    assert_same(shared, alone)
+    assert len(executor.cells) == 2 and executor.cells[os.getpid()] < sum(executor.cells.values())
+
+
+def test_workers_cannot_test_what_only_this_process_has(one):
+    with pytest.raises(UsageError, match="2 were asked for, but the model or the suite was given as an object"):
+        ha.verify(one, tiny.model(), workers=2)

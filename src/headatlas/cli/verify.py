@@ -17,7 +17,8 @@ EXAMPLES = """Examples:
   headatlas verify atlas                         all tests of the default map
   headatlas verify atlas --method attribute      of another method's map
   headatlas verify atlas --measure specific      of the heads that are specific for each task
-  headatlas verify atlas --test mask,keep -k 32  some tests, 32 heads"""
+  headatlas verify atlas --test mask,keep -k 32  some tests, 32 heads
+  headatlas verify atlas --workers 2             two processes share the work"""
 
 Command = with_epilog(lambda: "\n\n".join([tests_list(), EXAMPLES]))
 
@@ -45,6 +46,9 @@ def run(
     model: Annotated[str | None, typer.Option(help="The model, if it has moved since it was mapped.")] = None,
     device: Device = None,
     trust_remote_code: TrustRemoteCode = False,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that share the work, 1 by default; the evidence has the same bytes.")
+    ] = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -66,6 +70,7 @@ def run(
             measure=measure,
             distractors=distractors,
             load_options={"device": device, "trust_remote_code": trust_remote_code},
+            workers=workers,
             reporter=Reporter(quiet=quiet or json_),
         )
     except KeyboardInterrupt:

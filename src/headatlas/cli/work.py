@@ -1,4 +1,4 @@
-"""headatlas work: one more worker for a map that is being made."""
+"""headatlas work: one more worker for a map that is being made, or tested."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def run(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Help with a map that another process is making: compute cells until it is done, and publish nothing.
+    """Help with a map that another process is making or testing: compute cells until it is done, and publish nothing.
 
     It can be started at any time, any number of times, on any machine that sees the folder and has the same model,
     versions and kind of device.

@@ -23,10 +23,10 @@ from headatlas.run.worker import Worker
 
 SILENCE = 60.0  # seconds without a heartbeat after which a worker whose death cannot be seen counts as gone
 CLAIMS, FAILED, WORKERS, STEPS = "claims", "failed", "workers", "steps"
-AGREED, ORDER, PLAN = "environment.json", "order.json", "plan.json"
+AGREED, ORDER, TESTING, PLAN = "environment.json", "order.json", "tests.json", "plan.json"
 LOG = "log"  # what workers of this machine print
 NUMBERS = itertools.count()  # of the stores of this process, which may write the same file at the same time
-OURS = {CLAIMS, FAILED, WORKERS, STEPS, AGREED, ORDER, PLAN, LOG}
+OURS = {CLAIMS, FAILED, WORKERS, STEPS, AGREED, ORDER, TESTING, PLAN, LOG}
 
 
 class Store(Protocol):

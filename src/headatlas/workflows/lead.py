@@ -1,4 +1,4 @@
-"""The driver of a map: it shares out cells, computes some itself, and notices when workers are lost."""
+"""The driver of a map or of its tests: it shares out cells, computes some itself, and notices when workers are lost."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from headatlas.files import write_bytes
+from headatlas.files import remove, write_bytes
 from headatlas.progress import Reporter
 from headatlas.run.context import RunContext
 from headatlas.run.shared import SharedRunner
-from headatlas.run.store import PLAN, FolderStore
+from headatlas.run.store import ORDER, PLAN, TESTING, FolderStore
 from headatlas.run.worker import Heartbeat, Worker
 from headatlas.workflows.agreement import agree, environment_of
 from headatlas.workflows.executors.base import Executor
-from headatlas.workflows.order import Order, write_order
+from headatlas.workflows.order import WorkOrder, write_order
 from headatlas.workflows.plan import Plan
 
 LOOK = 0.5  # seconds between two looks at the workers
@@ -26,7 +26,7 @@ LOOK = 0.5  # seconds between two looks at the workers
 class Watch:
     """Starts the workers when there is something to compute, and says which are lost."""
 
-    def __init__(self, executor: Executor, out: Path, order: Order | None, reporter: Reporter):
+    def __init__(self, executor: Executor, out: Path, order: WorkOrder | None, reporter: Reporter):
         self.executor, self.out, self.order, self.reporter = executor, out, order, reporter
         self._started, self._last = False, 0.0
 
@@ -49,7 +49,7 @@ class Watch:
 @contextmanager
 def lead(
     out: Path,
-    order: Order | None,
+    order: WorkOrder | None,
     executor: Executor,
     context: RunContext,
     plan: Plan | None,
@@ -61,6 +61,9 @@ def lead(
     store, worker = FolderStore(out), Worker()
     store.lead(keep_environment=gather)
     agree(store, environment_of(context))
+    for name in (ORDER, TESTING):  # one may have been left by a run that was killed
+        if order is not None and name != order.FILE:
+            remove(store.work / name)
     if order is not None:
         write_order(out, order)
     if plan is not None:

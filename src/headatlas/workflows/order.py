@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -19,8 +19,18 @@ from headatlas.run.worker import Worker
 from headatlas.suites.suite import Suite
 
 
-class Order(Record):
-    """The parameters of `headatlas.map`, as far as results depend on them, and threads per worker."""
+class WorkOrder(Record):
+    """What workers follow; `FILE` is its name in the folder `work`."""
+
+    FILE: ClassVar[str]
+
+    threads: int | None = None
+
+
+class Order(WorkOrder):
+    """The parameters of `headatlas.map`, as far as results depend on them."""
+
+    FILE = ORDER
 
     model: str
     suite: str
@@ -39,7 +49,6 @@ class Order(Record):
     load_options: dict[str, Any] = Field(default_factory=dict)
     command: str | None = None
     report: bool = True
-    threads: int | None = None
 
     def parameters(self) -> dict[str, Any]:
         """As `headatlas.map` takes them."""
@@ -58,8 +67,8 @@ def make_order(parameters: Mapping[str, Any]) -> Order | None:
     if in_memory or any(isinstance(method, Method) for method in parameters["methods"] or ()):
         return None
     changed = {
-        "model": _absolute(parameters["model"]),
-        "suite": _absolute(parameters["suite"]),
+        "model": absolute(parameters["model"]),
+        "suite": absolute(parameters["suite"]),
         "settings": {name: dict(given) for name, given in (parameters["settings"] or {}).items()},
         "load_options": {
             key: str(value).removeprefix("torch.") if key == "dtype" and value else value
@@ -83,8 +92,8 @@ def needed_order(order: Order | None) -> Order:
     return order
 
 
-def write_order(out: Path, order: Order) -> None:
-    write_bytes(out / "work" / ORDER, _text(order))
+def write_order(out: Path, order: WorkOrder) -> None:
+    write_bytes(out / "work" / order.FILE, _text(order))
 
 
 def propose_order(out: Path, order: Order) -> None:
@@ -92,7 +101,7 @@ def propose_order(out: Path, order: Order) -> None:
     write_first(out / "work" / ORDER, _text(order), f".{Worker().name}")
 
 
-def _text(order: Order) -> bytes:
+def _text(order: WorkOrder) -> bytes:
     return (order.model_dump_json(indent=2) + "\n").encode()
 
 
@@ -111,7 +120,7 @@ def read_order(out: Path) -> Order:
         ) from None
 
 
-def _absolute(name: str | Path) -> str:
+def absolute(name: str | Path) -> str:
     """A path that holds in other folders too; names that are no files stay as they are."""
     path = Path(name).expanduser()
     return str(path.resolve()) if path.exists() else str(name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,14 +16,16 @@ from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.lock import locked
 from headatlas.atlas.run_record import Verification, write_run
 from headatlas.atlas.writing import write_evidence
-from headatlas.errors import HeadAtlasError, UsageError
-from headatlas.evidence import TESTS
+from headatlas.errors import UsageError
 from headatlas.evidence.base import EvidenceTest, with_q_values
+from headatlas.evidence.trial import Trial
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.suites.suite import Suite
-from headatlas.workflows.held_out import held_out_examples, model_of, prepare_trial, suite_of
-from headatlas.workflows.presets import choose_settings
+from headatlas.workflows.executors import Local, choose_executor
+from headatlas.workflows.lead import lead
+from headatlas.workflows.order import absolute
+from headatlas.workflows.prepare_tests import Prepared, TestOrder, check_finished, prepare_tests
 from headatlas.workflows.publish import publish
 
 
@@ -41,6 +44,7 @@ def verify(
     measure: str | None = None,
     distractors: bool = True,
     load_options: Mapping[str, Any] | None = None,
+    workers: int | None = None,
     reporter: Reporter | None = None,
 ) -> Atlas:
     """Test the maps of one method of an atlas on its `evaluate` split, and write `evidence.parquet` and its figures.
@@ -53,29 +57,30 @@ def verify(
     began = time.monotonic()
     reporter = reporter or Reporter()
     atlas = atlas if isinstance(atlas, Atlas) else Atlas(atlas)
-    if atlas.run.pending:
-        raise HeadAtlasError(
-            f"The atlas {atlas.path} is not finished. {atlas.run.still_to_come} Evidence would not outlast the rest of "
-            f"the run; continue it with: {atlas.run.asked.command or 'headatlas.map'}"
+    check_finished(atlas)
+    executor = choose_executor("local", workers)
+    assert isinstance(executor, Local)
+    if executor.workers > 1 and (isinstance(model, HeadModel) or suite is not None):
+        raise UsageError(
+            f"`workers` {workers} were asked for, but the model or the suite was given as an object of this process. "
+            "Give the folder of a model, or leave both out: then they are those of the atlas."
         )
-    method = atlas.choose_method(method)
-    chosen = _tests(atlas, method, tests)
-    name = preset or atlas.run.settings.preset
-    settings = choose_settings(name, atlas.shape, ks, draws, limit, baseline, distractors)
-    measure = atlas.choose_measure(method, measure)
-    suite = suite_of(atlas, suite)
-    splits, chains = held_out_examples(atlas, method, suite, settings)
-    model = model_of(atlas, model, load_options or {}, reporter)
-    with locked(atlas.path):
-        trial = prepare_trial(atlas, model, method, measure, splits, chains, suite, settings, reporter)
-        recorded = {"measure": measure, **asdict(settings)}
-        rows: list[dict[str, Any]] = []
-        for test in chosen:
-            evidence = [asdict(row) for row in with_q_values(test.run(trial))]
-            _say_what_is_missing(test.info.name, evidence, reporter)
-            rows += [{"model": model.name, "method": method, "settings": _key(recorded), **row} for row in evidence]
-            reporter.say(f"{test.info.name}: {len(evidence)} results.")
-        _write(atlas, method, chosen, recorded, rows)
+    order = TestOrder(
+        tests=None if tests is None else list(tests), method=method, preset=preset, ks=None if ks is None else list(ks),
+        draws=draws, limit=limit, baseline=baseline, measure=measure, distractors=distractors,
+        model=None if model is None or isinstance(model, HeadModel) else absolute(model),
+        load_options=dict(load_options or {}),
+    )  # fmt: skip
+    threads = executor.enter()
+    try:
+        with locked(atlas.path):
+            given = model if isinstance(model, HeadModel) else None
+            ready = prepare_tests(atlas, order, reporter, given, suite)
+            with _shared(atlas, ready.trial, order.model_copy(update={"threads": threads}), executor, reporter):
+                rows = _run(ready, reporter)
+            _write(atlas, ready.method, ready.tests, ready.settings, rows)
+    finally:
+        executor.stop()
     seconds = time.monotonic() - began
     reporter.say(f"{len(rows)} results in {seconds:.0f} s, in {atlas.path / 'evidence.parquet'}.")
     tested = Atlas(atlas.path)
@@ -83,20 +88,26 @@ def verify(
     return tested
 
 
-def _tests(atlas: Atlas, method: str, names: Sequence[str] | None) -> list[EvidenceTest]:
-    """The tests asked for, or all that apply to the method."""
-    info = atlas.info(method)
-    if names is None:
-        chosen = [test for _, test in TESTS.items() if test.info.applies_to(info)]
-        if not chosen:
-            raise HeadAtlasError(f"No test applies to the maps of {method!r}.")
-    else:
-        chosen = [TESTS[name] for name in names]
-        for test in chosen:
-            if not test.info.applies_to(info):
-                needs = f" It needs the measures {', '.join(test.info.needs)}." if test.info.needs else ""
-                raise UsageError(f"The test {test.info.name!r} does not apply to the maps of {method!r}.{needs}")
-    return [test() for test in chosen]
+@contextmanager
+def _shared(atlas: Atlas, trial: Trial, order: TestOrder, executor: Local, reporter: Reporter) -> Iterator[None]:
+    """Cells are shared out among the workers, where there are several."""
+    if executor.workers == 1:
+        yield
+        return
+    with lead(atlas.path, order, executor, trial.context, None, reporter) as context:
+        trial.context = context
+        yield
+
+
+def _run(ready: Prepared, reporter: Reporter) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    of_all = {"model": ready.trial.context.model.name, "method": ready.method, "settings": _key(ready.settings)}
+    for test in ready.tests:
+        evidence = [asdict(row) for row in with_q_values(test.run(ready.trial))]
+        _say_what_is_missing(test.info.name, evidence, reporter)
+        rows += [{**of_all, **row} for row in evidence]
+        reporter.say(f"{test.info.name}: {len(evidence)} results.")
+    return rows
 
 
 def _say_what_is_missing(test: str, rows: Sequence[Mapping[str, Any]], reporter: Reporter) -> None:

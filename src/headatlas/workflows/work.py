@@ -20,6 +20,7 @@ from headatlas.workflows.executors import Executor, Local, Slurm
 from headatlas.workflows.map import make_map
 from headatlas.workflows.order import Order, make_order, needed_order, propose_order, read_order
 from headatlas.workflows.prepare import check_folder, prepare
+from headatlas.workflows.prepare_tests import TestOrder, prepare_tests, read_test_order
 from headatlas.workflows.stages import Mapped, follow
 
 
@@ -49,11 +50,34 @@ def work(
 
 
 def join(out: Path, reporter: Reporter, parent: int | None = None) -> None:
-    """Work on the map that is being made in a folder."""
+    """Work on the map that is being made in a folder, or on its tests."""
     store = FolderStore(out)
-    order = read_order(out)
+    tests = read_test_order(out)
+    order = read_order(out) if tests is None else None
     store.tidy()
-    work(out, order, store, reporter, parent=parent)
+    if order is not None:
+        work(out, order, store, reporter, parent=parent)
+    elif tests is not None:
+        work_on_tests(out, tests, store, reporter, parent)
+
+
+def work_on_tests(out: Path, order: TestOrder, store: Store, reporter: Reporter, parent: int | None = None) -> None:
+    """Follow the tests of a map to their end."""
+    import torch
+
+    if order.threads is not None:
+        torch.set_num_threads(order.threads)
+    worker = Worker()
+    with Heartbeat(worker, store.tell, parent):
+        ready = prepare_tests(Atlas(out), order, reporter)
+        context = ready.trial.context
+        if not agree(store, environment_of(context)):
+            reporter.say(f"The tests in {out} were done before this worker had loaded the model.")
+            return
+        runner = SharedRunner(out / "cells", reporter, store=store, worker=worker)
+        ready.trial.context = context.with_runner(runner)
+        for one in ready.tests:
+            one.run(ready.trial)
 
 
 def run_shard(

@@ -7,9 +7,7 @@ a store (`headatlas.run.store`); so an executor never sees a cell.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
-
-from headatlas.workflows.order import Order
+from typing import Any, Protocol
 
 
 class Executor(Protocol):
@@ -20,7 +18,7 @@ class Executor(Protocol):
     def enter(self) -> int:
         """Before the model is loaded: leave the driver its share of this machine. Returns threads per worker."""
 
-    def start(self, out: Path, order: Order) -> None:
+    def start(self, out: Path, order: Any) -> None:
         """Start the other workers. Called once there is something to compute."""
 
     def lost(self) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from headatlas.errors import UsageError
 from headatlas.run.store import LOG
 from headatlas.wording import count
-from headatlas.workflows.order import Order
+from headatlas.workflows.order import WorkOrder
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 THREADS = "OMP_NUM_THREADS"
@@ -21,7 +21,7 @@ GRACE = 5.0  # seconds to end before a worker is killed
 
 
 class Local:
-    """`headatlas map --workers N`: the driver and N - 1 processes beside it."""
+    """`--workers N`: the driver and N - 1 processes beside it."""
 
     def __init__(self, workers: int = 1, threads: int | None = None):
         self.workers, self.threads = workers, threads
@@ -42,7 +42,7 @@ class Local:
             os.environ[VISIBLE] = ",".join(self._groups[0])
         return self.threads
 
-    def start(self, out: Path, order: Order) -> None:
+    def start(self, out: Path, order: WorkOrder) -> None:
         logs = out / "work" / LOG
         logs.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "headatlas", "work", str(out), "--parent", str(os.getpid())]

@@ -21,7 +21,7 @@ from headatlas.run.worker import Worker
 from headatlas.suites.suite import to_jsonl
 from headatlas.workflows.executors import Local
 from headatlas.workflows.map import map_heads
-from headatlas.workflows.order import Order
+from headatlas.workflows.order import WorkOrder
 from tests import tiny
 from tests.run import toy
 
@@ -32,7 +32,7 @@ class Timed(Local):
 
     began = rate = 0.0
 
-    def start(self, out: Path, order: Order) -> None:
+    def start(self, out: Path, order: WorkOrder) -> None:
         super().start(out, order)
         self.store = FolderStore(out)
         while self.workers > 1 and not self.store.finished():

@@ -13,6 +13,7 @@ from headatlas.suites.suite import Suite
 from headatlas.workflows.look import heads_and_tasks, look
 from headatlas.workflows.map import map_heads
 from tests import tiny
+from tests.workflows.dying import Killed, dying
 from tests.workflows.planted import SUITE, planted
 
 pytestmark = pytest.mark.usefixtures("nothing_published")
@@ -79,22 +80,11 @@ def test_other_tasks_and_other_heads_stay(atlas, said):
     assert files(atlas)["L0H0.json"] and earlier.keys() < files(atlas).keys()
 
 
-class Killed(BaseException):
-    pass
-
-
 def test_a_killed_run_is_continued_and_gives_the_same_bytes(atlas, tmp_path, monkeypatch, said):
     whole = shutil.copytree(atlas, tmp_path / "whole")
     glance(whole, top=1, reporter=said)
-    plain, calls = removal.score_under, []
-
-    def breaking(*args):
-        calls.append(1)
-        if len(calls) == 4:
-            raise Killed
-        return plain(*args)
-
-    monkeypatch.setattr(removal, "score_under", breaking)
+    plain = removal.score_under
+    monkeypatch.setattr(removal, "score_under", dying(plain, at=4)[0])
     with pytest.raises(Killed):
         glance(atlas, top=1, reporter=said)
     assert not (atlas / "heads").exists()

@@ -17,6 +17,7 @@ from headatlas.workflows.presets import PRESETS, choose_settings
 from headatlas.workflows.verify import verify
 from tests import tiny
 from tests.evidence.common import plain
+from tests.workflows.dying import Killed, dying
 from tests.workflows.planted import SUITE, check, planted
 
 TESTS = ["mask", "keep"]
@@ -66,10 +67,6 @@ def test_without_a_method_the_default_map_is_tested_and_with_it_all_tests_run(at
     assert set(tested.evidence.query("test == 'specificity'")["eval_task"]) == {"Colours", "Numbers", "Neutral"}
 
 
-class Killed(BaseException):
-    """No Exception: those are failures of a cell."""
-
-
 def test_a_cell_that_fails_is_named_with_its_task_and_examples(atlas, monkeypatch):
     def fail(*_):
         raise RuntimeError("no luck")
@@ -86,14 +83,7 @@ def test_a_killed_run_is_continued_and_gives_the_same_bytes(atlas, tmp_path, mon
     whole = shutil.copytree(atlas, tmp_path / "whole")
     run = functools.partial(check, model=planted(), suite=SUITE, tests=["mask", "keep", "specificity"])
     run(whole, reporter=tiny.Listener())
-    plain, calls = trial_module.score_sets, []
-
-    def breaking(*args):
-        calls.append(1)
-        if len(calls) == 3:
-            raise Killed
-        return plain(*args)
-
+    breaking, calls = dying(trial_module.score_sets, at=3)
     monkeypatch.setattr(trial_module, "score_sets", breaking)
     with pytest.raises(Killed):
         run(atlas, reporter=tiny.Listener())

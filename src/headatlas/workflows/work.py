@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,14 @@ from headatlas.atlas.atlas import Atlas
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.progress import Reporter
 from headatlas.run.cells import CellsFailed
+from headatlas.run.context import RunContext
 from headatlas.run.shared import Part, SharedRunner
 from headatlas.run.store import FolderStore, Store
 from headatlas.run.worker import Heartbeat, Worker
 from headatlas.workflows.agreement import agree, environment_of
 from headatlas.workflows.executors import Executor, Local, Slurm
 from headatlas.workflows.map import make_map
-from headatlas.workflows.order import Order, make_order, needed_order, propose_order, read_order
+from headatlas.workflows.order import Order, WorkOrder, make_order, needed_order, propose_order, read_order
 from headatlas.workflows.prepare import check_folder, prepare
 from headatlas.workflows.prepare_tests import TestOrder, prepare_tests, read_test_order
 from headatlas.workflows.stages import Mapped, follow
@@ -32,52 +34,62 @@ def work(
     part: Part | None = None,
     parent: int | None = None,
 ) -> list[CellsFailed]:
-    """Follow the run to its end; what failed on the way, here or elsewhere."""
-    import torch
-
-    if order.threads is not None:
-        torch.set_num_threads(order.threads)
-    worker = Worker()
-    with Heartbeat(worker, store.tell, parent):
+    """Follow a map to its end; what failed on the way, here or elsewhere."""
+    with _present(order, store, parent) as worker:
         ready = prepare(order.parameters(), out, reporter)
-        if not agree(store, environment_of(ready.context)):
-            reporter.say(f"The map in {out} was done before this worker had loaded the model.")
+        context = _sharing(ready.context, out, store, worker, reporter, part)
+        if context is None:
             return []
-        runner = SharedRunner(out / "cells", reporter, store=store, worker=worker, part=part or Part())
-        stages = follow(ready.context.with_runner(runner), ready.methods, ready.named, ready.settings)
+        stages = follow(context, ready.methods, ready.named, ready.settings)
         measured = [stage.measured for stage in stages if isinstance(stage, Mapped)]
     return [outcome for outcome in measured if isinstance(outcome, CellsFailed)]
+
+
+def work_on_tests(out: Path, order: TestOrder, store: Store, reporter: Reporter, parent: int | None = None) -> None:
+    """Follow the tests of a map to their end."""
+    with _present(order, store, parent) as worker:
+        ready = prepare_tests(Atlas(out), order, reporter)
+        context = _sharing(ready.trial.context, out, store, worker, reporter)
+        if context is not None:
+            ready.trial.context = context
+            for test in ready.tests:
+                test.run(ready.trial)
 
 
 def join(out: Path, reporter: Reporter, parent: int | None = None) -> None:
     """Work on the map that is being made in a folder, or on its tests."""
     store = FolderStore(out)
     tests = read_test_order(out)
-    order = read_order(out) if tests is None else None
-    store.tidy()
-    if order is not None:
-        work(out, order, store, reporter, parent=parent)
-    elif tests is not None:
+    if tests is not None:
+        store.tidy()
         work_on_tests(out, tests, store, reporter, parent)
+        return
+    order = read_order(out)
+    store.tidy()
+    work(out, order, store, reporter, parent=parent)
 
 
-def work_on_tests(out: Path, order: TestOrder, store: Store, reporter: Reporter, parent: int | None = None) -> None:
-    """Follow the tests of a map to their end."""
+@contextmanager
+def _present(order: WorkOrder, store: Store, parent: int | None) -> Iterator[Worker]:
+    """This process as a worker that the others know of, with the threads that the order gives it."""
     import torch
 
     if order.threads is not None:
         torch.set_num_threads(order.threads)
     worker = Worker()
     with Heartbeat(worker, store.tell, parent):
-        ready = prepare_tests(Atlas(out), order, reporter)
-        context = ready.trial.context
-        if not agree(store, environment_of(context)):
-            reporter.say(f"The tests in {out} were done before this worker had loaded the model.")
-            return
-        runner = SharedRunner(out / "cells", reporter, store=store, worker=worker)
-        ready.trial.context = context.with_runner(runner)
-        for one in ready.tests:
-            one.run(ready.trial)
+        yield worker
+
+
+def _sharing(
+    context: RunContext, out: Path, store: Store, worker: Worker, reporter: Reporter, part: Part | None = None
+) -> RunContext | None:
+    """The context, with cells that are shared; None where everything was done before the model was loaded here."""
+    if not agree(store, environment_of(context)):
+        reporter.say(f"All of the work in {out} was done before this worker had loaded the model.")
+        return None
+    runner = SharedRunner(out / "cells", reporter, store=store, worker=worker, part=part or Part())
+    return context.with_runner(runner)
 
 
 def run_shard(

@@ -73,6 +73,7 @@ class Waiting(Patient):
         while self.store.finished() == before:
             assert not (lost := self.lost()), lost
             time.sleep(0.05)
+        self.status = read_status(out)
 
 
 def test_two_workers_make_the_same_bytes_and_each_cell_once(tmp_path, asked, one):
@@ -258,6 +259,7 @@ def test_two_workers_test_a_map_and_give_the_same_bytes(tmp_path, one, monkeypat
     assert (shared / "evidence.parquet").read_bytes() == (alone / "evidence.parquet").read_bytes()
     assert_same(shared, alone)
     assert len(executor.cells) == 2 and executor.cells[os.getpid()] < sum(executor.cells.values())
+    assert {stage.name for stage in executor.status.stages} <= {"mask", "keep"} and executor.status.stages
 
 
 def test_workers_cannot_test_what_only_this_process_has(one):

@@ -47,7 +47,8 @@ class Ablate(Method):
     what the examples of a task have. `exact` examples are drawn to be measured exactly for every head, in proportion to
     the size of their attributions, and six times as many for the fifth of the heads that may matter most; of a share
     `thorough` of the heads, the strongest, those are measured on every example whose effects attribution does not
-    predict. "all" measures everything. `enough` also asks what the twin gains with the head of the prompt.
+    predict; with many examples on sixteen times as many draws instead. "all" measures everything. `enough` also asks
+    what the twin gains with the head of the prompt.
 
     With `top`, heads race instead (`race.py`): exact measurements go where they decide which `top` heads have the
     largest effects, until that is settled with probability `confidence` in each task, or until the share `budget` of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 from headatlas.atlas.atlas import Atlas
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.evidence import TESTS
-from headatlas.evidence.base import EvidenceTest
+from headatlas.evidence.base import Evidence, EvidenceTest
 from headatlas.evidence.trial import Trial
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
@@ -21,6 +21,7 @@ from headatlas.suites.suite import Suite
 from headatlas.workflows.held_out import held_out_examples, model_of, prepare_trial, suite_of
 from headatlas.workflows.order import WorkOrder
 from headatlas.workflows.presets import choose_settings
+from headatlas.workflows.stages import enter_stage
 
 
 class TestOrder(WorkOrder):
@@ -80,6 +81,13 @@ def prepare_tests(
     model = model_of(atlas, model or order.model, order.load_options, reporter)
     trial = prepare_trial(atlas, model, method, measure, splits, chains, suite, settings, reporter)
     return Prepared(trial, chosen, method, {"measure": measure, **asdict(settings)})
+
+
+def outcomes(ready: Prepared) -> Iterator[tuple[EvidenceTest, list[Evidence]]]:
+    """One test after the other, with what came out."""
+    for test in ready.tests:
+        enter_stage(ready.trial.context, test.info.name)
+        yield test, test.run(ready.trial)
 
 
 def read_test_order(out: Path) -> TestOrder | None:

@@ -39,14 +39,14 @@ def follow(
     context: RunContext, methods: Sequence[Method], named: bool, settings: MapSettings
 ) -> Iterator[Judged | Mapped]:
     """One stage after the other, computed when it is asked for. A method whose cells fail does not stop the others."""
-    _enter(context, "competence")
+    enter_stage(context, "competence")
     entries, known = competence(context)
     entries, context = select(context, entries, known, settings.at_chance, settings.known_only)
     usable = usable_methods(methods, context.tasks, named)
-    _enter(context, "rounding")
+    enter_stage(context, "rounding")
     yield Judged(entries, tuple(context.tasks), usable, rounding_noise(context))
     for method in in_turn(usable):
-        _enter(context, method.info.name)
+        enter_stage(context, method.info.name)
         try:
             measured: Measured | CellsFailed = method.measure(context)
         except CellsFailed as failed:
@@ -54,6 +54,7 @@ def follow(
         yield Mapped(method, measured)
 
 
-def _enter(context: RunContext, stage: str) -> None:
+def enter_stage(context: RunContext, stage: str) -> None:
+    """What `headatlas status` shows of the steps that follow."""
     if isinstance(context.runner, SharedRunner):
         context.runner.worker.stage = stage

@@ -25,7 +25,7 @@ from headatlas.suites.suite import Suite
 from headatlas.workflows.executors import Local, choose_executor
 from headatlas.workflows.lead import lead
 from headatlas.workflows.order import absolute
-from headatlas.workflows.prepare_tests import Prepared, TestOrder, check_finished, prepare_tests
+from headatlas.workflows.prepare_tests import Prepared, TestOrder, check_finished, outcomes, prepare_tests
 from headatlas.workflows.publish import publish
 
 
@@ -102,8 +102,8 @@ def _shared(atlas: Atlas, trial: Trial, order: TestOrder, executor: Local, repor
 def _run(ready: Prepared, reporter: Reporter) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     of_all = {"model": ready.trial.context.model.name, "method": ready.method, "settings": _key(ready.settings)}
-    for test in ready.tests:
-        evidence = [asdict(row) for row in with_q_values(test.run(ready.trial))]
+    for test, found in outcomes(ready):
+        evidence = [asdict(row) for row in with_q_values(found)]
         _say_what_is_missing(test.info.name, evidence, reporter)
         rows += [{**of_all, **row} for row in evidence]
         reporter.say(f"{test.info.name}: {len(evidence)} results.")

@@ -22,7 +22,7 @@ from headatlas.workflows.executors import Executor, Local, Slurm
 from headatlas.workflows.map import make_map
 from headatlas.workflows.order import Order, WorkOrder, make_order, needed_order, propose_order, read_order
 from headatlas.workflows.prepare import check_folder, prepare
-from headatlas.workflows.prepare_tests import TestOrder, prepare_tests, read_test_order
+from headatlas.workflows.prepare_tests import TestOrder, outcomes, prepare_tests, read_test_order
 from headatlas.workflows.stages import Mapped, follow
 
 
@@ -52,8 +52,8 @@ def work_on_tests(out: Path, order: TestOrder, store: Store, reporter: Reporter,
         context = _sharing(ready.trial.context, out, store, worker, reporter)
         if context is not None:
             ready.trial.context = context
-            for test in ready.tests:
-                test.run(ready.trial)
+            for _ in outcomes(ready):
+                pass
 
 
 def join(out: Path, reporter: Reporter, parent: int | None = None) -> None:

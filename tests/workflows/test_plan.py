@@ -1,6 +1,7 @@
 """What a map will cost, before it is made."""
 
 import json
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -13,6 +14,7 @@ from headatlas.model import memory
 from headatlas.progress import Reporter
 from headatlas.run.cells import Cell
 from headatlas.run.speed import Speed
+from headatlas.wording import gigabytes
 from headatlas.workflows import plan as planning
 from headatlas.workflows.map import map_heads
 from headatlas.workflows.plan import plan_map
@@ -107,6 +109,15 @@ def test_a_method_that_does_not_say_is_named(tiny_folder):
     plan = plan_map(tiny_folder, SUITE, [Silent()], tokens_per_second=1)
     assert [stage.name for stage in plan.stages] == ["competence"]
     assert "silent does not say what it runs, and is not counted." in plan.assumed
+
+
+def test_several_workers_share_the_time(tiny_folder):
+    one = plan_map(tiny_folder, SUITE, ["attention"], tokens_per_second=100)
+    two = replace(one, workers=2)
+    assert two.seconds == pytest.approx(one.seconds / 2)
+    assert "tokens at 100 tokens/s for each of 2 workers (" in two.sentences[0]
+    assert two.sentences[1].startswith(f"Memory at the peak: about {gigabytes(one.memory.peak)} for each of 2 workers.")
+    assert "workers" not in " ".join(one.sentences)
 
 
 @pytest.mark.parametrize(("rate", "said"), [(0.5, True), (1e9, False)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,8 @@ class Memory:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a map will cost. `assumed` says in sentences what the numbers rest on."""
+    """What a map will cost. `assumed` says in sentences what the numbers rest on. The speed and the memory are those of
+    each of the `workers`."""
 
     model: str
     suite: str
@@ -78,6 +79,7 @@ class Plan:
     speed: Speed
     memory: Memory
     assumed: tuple[str, ...]
+    workers: int = 1
 
     @property
     def tokens(self) -> int:
@@ -106,14 +108,15 @@ class Plan:
         """The plan in short."""
         parts = sorted(self.stages, key=lambda stage: -stage.tokens)[:3]
         shares = ", ".join(f"{part.name} {percent(part.tokens / max(self.tokens, 1), 0)}" for part in parts)
-        rate = f"{rounded(self.speed.tokens_per_second)} tokens/s"
+        each = f" for each of {self.workers} workers" if self.workers > 1 else ""
+        rate = f"{rounded(self.speed.tokens_per_second)} tokens/s{each}"
         return [
             f"This will take {self.time}: {rounded(self.tokens)} tokens at {rate} ({self.speed.source}); {shares}.",
-            f"Memory at the peak: about {gigabytes(self.memory.peak)}. `headatlas plan` shows the parts.",
+            f"Memory at the peak: about {gigabytes(self.memory.peak)}{each}. `headatlas plan` shows the parts.",
         ]
 
     def seconds_of(self, tokens: int) -> float:
-        return tokens / self.speed.tokens_per_second
+        return tokens / self.speed.tokens_per_second / self.workers
 
 
 def plan_map(
@@ -214,13 +217,14 @@ def make_plan(
     )
 
 
-def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter) -> Plan | None:
+def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter, workers: int = 1) -> Plan | None:
     """Say how long a map will take if that is long, and whether backwards will save memory. Writes nothing; makes no
     plan where nobody would hear of it."""
     if reporter.quiet:
         return None
     done = context.runner.path
     plan = make_plan(context, methods, context.splits["fit"].name, is_done=lambda cell: done(cell).exists())
+    plan = replace(plan, workers=workers)
     if plan.seconds > LONG:
         for sentence in plan.sentences:
             reporter.say(sentence)

@@ -99,7 +99,7 @@ def _doing(worker: Worker, status: Status) -> str:
         return "has ended" if worker.ended else "is gone"
     if not worker.stage:
         return "loads the model"
-    return f"{worker.stage}: {worker.step}" if worker.cell else f"{worker.stage}: between cells"
+    return f"{worker.stage}: {worker.step}" if worker.computing else f"{worker.stage}: between cells"
 
 
 def _as_json(status: Status) -> dict[str, object]:

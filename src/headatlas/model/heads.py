@@ -10,13 +10,14 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from headatlas.errors import HeadAtlasError
+from headatlas.model.body import Bodies, hooked
 from headatlas.model.families import Family, family_of
 from headatlas.model.partial import PartialForwards
 from headatlas.model.quantizing import bits_of, unpacked
@@ -46,12 +47,10 @@ class HeadModel(PartialForwards):
             )
         family = family or family_of(config)
         text_config = config.get_text_config() if hasattr(config, "get_text_config") else config
-        self.module: Any = module.eval()
+        self.model_type: str = config.model_type
+        self.bodies = Bodies(module.eval(), family, self.model_type)
         self.tokenizer = tokenizer
         self.name = name or getattr(config, "_name_or_path", "") or type(module).__name__
-        self.model_type: str = config.model_type
-        self.layers = list(_descend(module, family.layers, self.model_type))
-        self.out_projections = [_descend(layer, family.out_projection, self.model_type) for layer in self.layers]
         self.n_layers = len(self.layers)
         self.n_heads: int = getattr(text_config, family.heads)
         self.d_model: int = text_config.hidden_size
@@ -245,26 +244,9 @@ class HeadModel(PartialForwards):
 
             return hook
 
-        handles = []
-        try:
-            for layer in layers:
-                handles.append(self.out_projections[layer].register_forward_pre_hook(hook_for(layer)))
+        projections = self.out_projections
+        with hooked(partial(projections[layer].register_forward_pre_hook, hook_for(layer)) for layer in layers):
             yield
-        finally:
-            for handle in handles:
-                handle.remove()
-
-
-def _descend(module: nn.Module, path: str, model_type: str) -> Any:
-    part_of_model: Any = module
-    for part in path.split("."):
-        if not hasattr(part_of_model, part):
-            raise HeadAtlasError(
-                f"{type(module).__name__} has no {path!r} (missing: {part!r}), as the family registered for "
-                f"{model_type!r} says. Register the right paths with headatlas.register_family."
-            )
-        part_of_model = getattr(part_of_model, part)
-    return part_of_model
 
 
 def _read_matrix(projection: Any) -> Tensor:

@@ -57,8 +57,8 @@ def held_bytes(size: Sizes, load: Load, checkpoint: bool = False) -> int:
 @contextmanager
 def within_memory(model: HeadModel, load: Load, checkpoint: bool = False) -> Iterator[None]:
     """A forward and its backward, in which layers are computed again where memory is short or `checkpoint` asks for it;
-    inside the `gate` that is differentiated. No number depends on it."""
-    if checkpoint or not backward_fits(model, held_bytes(sizes(model), load)):
+    inside the `gate` that is differentiated. No number depends on it. Every body of the model may have one at once."""
+    if checkpoint or not backward_fits(model, len(model.bodies) * held_bytes(sizes(model), load)):
         with model.checkpointed():
             yield
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from torch.utils.checkpoint import checkpoint
 from transformers import DynamicCache
 
 from headatlas.errors import HeadAtlasError
+from headatlas.model.body import Bodies, hooked
 from headatlas.model.forwards import only_at, position_wise, restore
 from headatlas.model.past import read_only_cache
 
@@ -48,15 +49,24 @@ class _Reached(Exception):
 class PartialForwards:
     """The forwards of a `HeadModel`."""
 
-    module: Any
+    bodies: Bodies
     name: str
-    layers: list[Any]
-    out_projections: list[Any]
     n_layers: int
     n_heads: int
     head_dim: int
-    _past: DynamicCache | None = None  # what `logits` continues, set by `record_inputs` and `start_at`
-    _short = False  # set by `last_layer_where_scored`
+
+    @property
+    def module(self) -> Any:
+        """The causal language model, as this thread runs it."""
+        return self.bodies.here.module
+
+    @property
+    def layers(self) -> list[Any]:
+        return self.bodies.here.layers
+
+    @property
+    def out_projections(self) -> list[Any]:
+        return self.bodies.here.out_projections
 
     @property
     def device(self) -> torch.device:
@@ -68,8 +78,11 @@ class PartialForwards:
 
     def logits(self, ids: Tensor) -> Tensor:
         """Logits for token ids [batch, pos]. Pad on the right: causal attention then never sees the padding."""
-        past = {"use_cache": False} if self._past is None else {"use_cache": True, "past_key_values": self._past}
-        return self.module(input_ids=ids.to(self.device), **past).logits
+        body = self.bodies.here
+        if body.stop is not None and body.stop.is_set():
+            raise KeyboardInterrupt
+        past = {"use_cache": False} if body.past is None else {"use_cache": True, "past_key_values": body.past}
+        return body.module(input_ids=ids.to(self.device), **past).logits
 
     @contextmanager
     def only_logits(self, rows: Tensor, positions: Tensor) -> Iterator[None]:
@@ -79,23 +92,21 @@ class PartialForwards:
             hidden = args[0]
             return (hidden[rows.to(hidden.device), positions.to(hidden.device)], *args[1:])
 
-        handle = self.module.get_output_embeddings().register_forward_pre_hook(pick)
+        picked = hooked([partial(self.module.get_output_embeddings().register_forward_pre_hook, pick)])
         last = position_wise(self.layers[-1], self.out_projections[-1])
-        try:
-            with only_at(last, rows, positions) if self._short else nullcontext():
-                yield
-        finally:
-            handle.remove()
+        with picked, only_at(last, rows, positions) if self.bodies.here.short else nullcontext():
+            yield
 
     @contextmanager
     def last_layer_where_scored(self) -> Iterator[None]:
         """Nothing reads the last layer but the logits: `only_logits` then runs its out-projection and its MLP only at
         the positions that it is given. `sharing.last_layer` says whether that gives the same logits."""
-        before, self._short = self._short, True
+        body = self.bodies.here
+        before, body.short = body.short, True
         try:
             yield
         finally:
-            self._short = before
+            body.short = before
 
     @contextmanager
     def record_inputs(
@@ -113,15 +124,8 @@ class PartialForwards:
             if layers is not None and layer + 1 == self.n_layers in layers:
                 inputs.hidden[self.n_layers] = output[0] if isinstance(output, tuple) else output
 
-        handles = []
-        with self.continue_after(inputs):
-            try:
-                for layer in self.layers:
-                    handles.append(layer.register_forward_hook(keep))
-                yield inputs
-            finally:
-                for handle in handles:
-                    handle.remove()
+        with self.continue_after(inputs), hooked(partial(layer.register_forward_hook, keep) for layer in self.layers):
+            yield inputs
 
     def record_prefix(self, ids: Tensor, after: LayerInputs | None = None) -> LayerInputs:
         """What `continue_after` needs of texts that begin with ids [batch, pos], or go on with them after a prefix."""
@@ -142,11 +146,12 @@ class PartialForwards:
     @contextmanager
     def _continuing(self, past: DynamicCache | None) -> Iterator[Any]:
         """`logits` continues the texts whose keys and values are in `past`, and adds to them."""
-        before, self._past = self._past, past
+        body = self.bodies.here
+        before, body.past = body.past, past
         try:
             yield past
         finally:
-            self._past = before
+            body.past = before
 
     @contextmanager
     def start_at(
@@ -222,13 +227,11 @@ class PartialForwards:
         def stop(_: nn.Module, args: tuple[Tensor, ...]) -> None:
             raise _Reached(args[0])
 
-        handle = module.register_forward_pre_hook(stop)
         try:
-            self.logits(ids)
+            with hooked([partial(module.register_forward_pre_hook, stop)]):
+                self.logits(ids)
         except _Reached as reached:
             return reached.entering
-        finally:
-            handle.remove()
         raise HeadAtlasError(f"A forward of {self.name} did not come to its {type(module).__name__}.")
 
     @contextmanager
@@ -239,7 +242,8 @@ class PartialForwards:
         The checkpoints of transformers work in training mode only, which would switch dropout on. The last layer runs
         everywhere: what shortens a forward is gone when layers are computed again.
         """
-        short, self._short = self._short, False
+        body = self.bodies.here
+        short, body.short = body.short, False
         replaced = [block.__dict__.get("forward") for block in self.layers]
 
         def again(forward: Callable[..., Any]) -> Callable[..., Any]:
@@ -250,5 +254,5 @@ class PartialForwards:
                 block.forward = again(block.forward)
             yield
         finally:
-            self._short = short
+            body.short = short
             restore(self.layers, replaced)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from safetensors.numpy import load, save
 from headatlas.errors import HeadAtlasError
 from headatlas.files import write_bytes
 from headatlas.progress import Reporter
+from headatlas.run.crew import Crew
 
 Result = Mapping[str, NDArray[Any]]
 
@@ -101,33 +103,37 @@ class Runner:
     reused: set[str] = field(default_factory=set)
     before: Callable[[], None] | None = None
     damaged: set[str] = field(default_factory=set)
+    crew: Crew = field(default_factory=Crew)
+    lock: threading.Lock = field(default_factory=threading.Lock)  # of what lanes count together
 
     def run(self, title: str, cells: Sequence[Cell]) -> list[Result]:
         """The results of the cells, in order. One that fails does not keep the others from being computed."""
-        cached = [self._read(cell) for cell in cells]
-        missing = [cell for cell, result in zip(cells, cached, strict=True) if result is None]
-        self.reused |= {cell.key for cell in cells} - {cell.key for cell in missing} - self.computed
+        once = {cell.key: cell for cell in cells}
+        results = {key: result for key, cell in once.items() if (result := self._read(cell)) is not None}
+        missing = [cell for key, cell in once.items() if key not in results]
+        self.reused |= results.keys() - self.computed
         if missing:
             self.publish()
-        failures: list[str] = []
-        cause: Exception | None = None
+        failures: dict[str, Exception] = {}
         with self.reporter.bar(title, len(missing), sum(cell.tokens for cell in missing)) as advance:
-            results: list[Result] = []
-            for cell, result in zip(cells, cached, strict=True):
-                if result is None:
+
+            def compute(unit: Sequence[Cell]) -> None:
+                for cell in unit:
                     try:
-                        result = cell.result()
+                        results[cell.key] = cell.result()
                     except Exception as error:
-                        failures.append(cell.failure(error))
-                        cause = cause or error
+                        failures[cell.key] = error
                         continue
-                    self._save(cell.key, encode(cell, result))
-                    self.computed.add(cell.key)
-                    advance(cell.tokens)
-                results.append(result)
+                    self._save(cell.key, encode(cell, results[cell.key]))
+                    with self.lock:
+                        self.computed.add(cell.key)
+                        advance(cell.tokens)
+
+            self.crew.share(largest_first(missing), compute, of=len(in_groups(cells)))
         if failures:
-            raise CellsFailed(title, failures, len(cells)) from cause
-        return results
+            listed = [cell.failure(failures[key]) for key, cell in once.items() if key in failures]
+            raise CellsFailed(title, listed, len(cells)) from next(iter(failures.values()))
+        return [results[cell.key] for cell in cells]
 
     def publish(self) -> None:
         """Call `before`, once."""
@@ -154,6 +160,19 @@ class Runner:
 
     def _save(self, key: str, content: bytes) -> None:
         write_bytes(cell_path(self.folder, key), content)
+
+
+def in_groups(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """Cells that are computed together, and so by one thread of one worker."""
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(cell.group or cell.key, []).append(cell)
+    return list(groups.values())
+
+
+def largest_first(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """In groups, so that nobody waits long for the last one."""
+    return sorted(in_groups(cells), key=lambda group: -sum(cell.tokens for cell in group))
 
 
 def cell_path(folder: Path, key: str) -> Path:

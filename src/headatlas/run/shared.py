@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from headatlas.progress import Advance
-from headatlas.run.cells import Cell, CellsFailed, Result, Runner, encode
+from headatlas.run.cells import Cell, CellsFailed, Result, Runner, encode, in_groups, largest_first
 from headatlas.run.store import Store
 from headatlas.run.worker import Worker
 
@@ -46,10 +46,17 @@ class SharedRunner(Runner):
         if missing:
             self.publish()
         with self.reporter.bar(title, len(missing), sum(cell.tokens for cell in missing)) as advance:
-            step.finish(_units(missing, self.part), advance)
+            step.finish(_units(missing, self.part), self._counted(advance))
         if step.failures:
             raise CellsFailed(title, list(step.failures.values()), len(once)) from step.cause
         return [step.results[cell.key] for cell in cells]
+
+    def _counted(self, advance: Advance) -> Advance:
+        def counted(tokens: float) -> None:
+            with self.lock:
+                advance(tokens)
+
+        return counted
 
     def _begin(self, title: str, cells: Sequence[Cell]) -> None:
         self.worker.step = title
@@ -64,14 +71,15 @@ class SharedRunner(Runner):
         return result
 
     def compute(self, cell: Cell) -> Result:
-        self.worker.cell, began = cell.key, time.monotonic()
+        with self.lock:
+            self.worker.begin(cell.key)
+        done = False
         try:
             result = cell.result()
+            done = True
         finally:
-            self.worker.cell = None
-            self.worker.busy += time.monotonic() - began
-        self.worker.cells += 1
-        self.worker.tokens += cell.tokens
+            with self.lock:
+                self.worker.end(cell.key, cell.tokens if done else None)
         return result
 
     def keep(self, cell: Cell, result: Result) -> Result:
@@ -113,13 +121,15 @@ class _Step:
 
     def finish(self, units: list[list[Cell]], advance: Advance) -> None:
         """Until every cell is done or has failed: compute what nobody has, wait for the rest."""
-        pause = QUICK
+        pause, every = QUICK, len(in_groups(self.cells.values()))
         while units:
-            left = []
-            for unit in units:
-                self.runner.watch()
+            left: list[list[Cell]] = []
+
+            def settle(unit: list[Cell], left: list[list[Cell]] = left) -> None:
                 if not self._settle(unit, advance):
                     left.append(unit)
+
+            self.runner.crew.share(units, settle, every, self.runner.watch)
             if len(left) == len(units):
                 time.sleep(pause)
                 pause = min(2 * pause, SLOW)
@@ -165,10 +175,7 @@ class _Step:
 
 
 def _units(cells: Sequence[Cell], part: Part) -> list[list[Cell]]:
-    """What is taken at once, the largest first so that nobody waits long at the end; a worker's own part first."""
-    units: dict[str, list[Cell]] = {}
-    for cell in cells:
-        units.setdefault(cell.group or cell.key, []).append(cell)
-    ordered = sorted(units.values(), key=lambda unit: -sum(cell.tokens for cell in unit))
+    """What is taken at once, the largest first; a worker's own part before the others."""
+    ordered = largest_first(cells)
     parts = [ordered[(part.index + step) % part.count :: part.count] for step in range(part.count)]
     return [unit for own in parts for unit in own]

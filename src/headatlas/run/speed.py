@@ -34,24 +34,30 @@ def given_speed(tokens_per_second: float) -> Speed:
 
 
 def time_model(context: RunContext) -> Speed:
-    """From forwards of a batch of the run, or of as many of its rows as take less than a second."""
+    """From forwards of a batch of the run, or of as many of its rows as take less than a second; one in each lane."""
     ids = max((batch.ids for batch in context.batches(context.tasks[0], "fit")), key=lambda ids: ids.numel())
-    rows, seconds = 1, _seconds(context.model, ids[:1])
-    if seconds < ENOUGH:  # else the first forward, which is slower than others, has to do
-        rows = max(1, min(len(ids), int(2 * ENOUGH / _seconds(context.model, ids[:1]))))
-        seconds = _seconds(context.model, ids[:rows])
-    if seconds < ENOUGH / 3:
-        seconds = sorted([seconds, *(_seconds(context.model, ids[:rows]) for _ in range(2))])[1]
-    return Speed(rows * ids.shape[1] / seconds, f"timed with the model, {rows * ids.shape[1]} tokens at once", 1.5)
+    crew, model = context.runner.crew, context.model
+
+    def seconds(rows: int) -> float:
+        began = time.perf_counter()
+        crew.share([ids[:rows]] * crew.lanes, lambda part: _run(model, part), of=crew.lanes)
+        return time.perf_counter() - began
+
+    rows, spent = 1, seconds(1)
+    if spent < ENOUGH:  # else the first forward, which is slower than others, has to do
+        rows = max(1, min(len(ids), int(2 * ENOUGH / seconds(1))))
+        spent = seconds(rows)
+    if spent < ENOUGH / 3:
+        spent = sorted([spent, *(seconds(rows) for _ in range(2))])[1]
+    tokens = crew.lanes * rows * ids.shape[1]
+    return Speed(tokens / spent, f"timed with the model, {tokens} tokens at once", 1.5)
 
 
 @torch.inference_mode()
-def _seconds(model: HeadModel, ids: torch.Tensor) -> float:
+def _run(model: HeadModel, ids: torch.Tensor) -> None:
     first = torch.tensor([0])
-    began = time.perf_counter()
     with model.only_logits(first, first):
         model.logits(ids).cpu()
-    return time.perf_counter() - began
 
 
 def time_matrices(sizes: Sizes, length: float, dtype: torch.dtype, device: torch.device) -> Speed:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from headatlas.progress import Reporter
 from headatlas.run.cells import Cell, Result, Runner
+from headatlas.run.crew import Crew
 
 if TYPE_CHECKING:
     from headatlas.model.memory import Load
@@ -45,8 +46,8 @@ class _Unmeasured(dict[str, NDArray[Any]]):
 class NotingRunner(Runner):
     """Runs nothing and writes nothing: the cells it is given are noted as `steps`, and their results are empty."""
 
-    def __init__(self) -> None:
-        super().__init__(Path(), Reporter(quiet=True))
+    def __init__(self, crew: Crew | None = None) -> None:
+        super().__init__(Path(), Reporter(quiet=True), crew=crew or Crew())
         self.steps: list[Step] = []
 
     def run(self, title: str, cells: Sequence[Cell]) -> list[Result]:

@@ -72,11 +72,30 @@ class Worker:
     beat: int = 0
     stage: str = ""
     step: str = ""
-    cell: str | None = None
+    computing: list[str] = field(default_factory=list)  # keys of cells
     cells: int = 0
     tokens: int = 0
-    busy: float = 0.0  # seconds spent on computing cells
+    busy: float = 0.0  # seconds in which it was computing cells
     ended: bool = False
+    since: float = 0.0  # of its own monotonic clock: when `busy` was last counted
+
+    def begin(self, key: str) -> None:
+        """It begins to compute a cell."""
+        self._count()
+        self.computing = [*self.computing, key]
+
+    def end(self, key: str, tokens: int | None) -> None:
+        """It has computed a cell, or failed to."""
+        self._count()
+        self.computing = [other for other in self.computing if other != key]
+        if tokens is not None:
+            self.cells += 1
+            self.tokens += tokens
+
+    def _count(self) -> None:
+        now = time.monotonic()
+        self.busy += now - self.since if self.computing else 0.0
+        self.since = now
 
     def record(self) -> dict[str, Any]:
         return asdict(self)

@@ -21,6 +21,7 @@ from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
 from headatlas.run.competence import competence
 from headatlas.run.context import RunContext
+from headatlas.run.crew import Crew
 from headatlas.run.encoding import Encoder
 from headatlas.run.quantity import TaskQuantity, plan_quantity
 from headatlas.run.selection import split_examples
@@ -119,7 +120,9 @@ def prepare_trial(
 ) -> Trial:
     """The trial of a method's maps, whose heads are ranked by one of its measures."""
     how = atlas.run.settings
-    context = RunContext(model, splits, Runner(atlas.path / "cells", reporter), Encoder(model, how.chat))
+    context = RunContext(
+        model, splits, Runner(atlas.path / "cells", reporter, crew=Crew.of(model)), Encoder(model, how.chat)
+    )
     splits = as_mapped(atlas, context)
     if settings.examples is not None:
         splits[SPLIT] = splits[SPLIT].limit(settings.examples, how.split_seed)

@@ -70,7 +70,8 @@ def lead(
         write_bytes(store.work / PLAN, json.dumps([asdict(stage) for stage in plan.stages]).encode())
     watch = Watch(executor, out, order, reporter)
     runner = SharedRunner(
-        out / "cells", reporter, store=store, worker=worker, present=store.finished(), watch=watch
+        out / "cells", reporter, crew=context.runner.crew, store=store, worker=worker, present=store.finished(),
+        watch=watch,
     )  # fmt: skip
     try:
         with Heartbeat(worker, store.tell):

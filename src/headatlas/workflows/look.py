@@ -21,6 +21,7 @@ from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
 from headatlas.run.context import RunContext
+from headatlas.run.crew import Crew
 from headatlas.run.encoding import Encoder
 from headatlas.run.quantity import TaskQuantity, paired_items, plan_quantity
 from headatlas.run.settings import TWIN_BASELINES
@@ -75,7 +76,7 @@ def look(
     mapped = {split: part.keep(lambda example: example.task in tasks) for split, part in splits.items()}
     with locked(atlas.path):
         encoder = Encoder(model, atlas.run.settings.chat)
-        context = RunContext(model, mapped, Runner(atlas.path / "cells", reporter), encoder)
+        context = RunContext(model, mapped, Runner(atlas.path / "cells", reporter, crew=Crew.of(model)), encoder)
         context = context.with_splits(as_mapped(atlas, context))
         order = [name for name in atlas.tasks_of(method) if name in tasks]
         views = [_view(atlas, method, context, name, wanted, limit) for name in order]

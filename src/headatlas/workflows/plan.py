@@ -20,9 +20,10 @@ from headatlas.model.precision import is_rounded
 from headatlas.model.sizes import Sizes, sizes
 from headatlas.progress import Reporter
 from headatlas.run.batches import BATCH_TOKENS
-from headatlas.run.cells import Cell
+from headatlas.run.cells import Cell, in_groups
 from headatlas.run.competence import competence_step
 from headatlas.run.context import RunContext
+from headatlas.run.crew import Crew, planned_lanes
 from headatlas.run.encoding import Encoder
 from headatlas.run.rounding import rounding_steps
 from headatlas.run.selection import split_examples
@@ -55,7 +56,7 @@ class Stage:
 @dataclass(frozen=True)
 class Memory:
     """Bytes at the peak: the weights; what a backward holds, and what it holds where memory is short and layers are
-    computed again in it; what everything else holds."""
+    computed again in it; what everything else holds. Cells that run side by side hold as much each."""
 
     weights: int
     backward: int
@@ -160,10 +161,11 @@ def plan_map(
     if outline.tokenizer is None:
         outline.tokenizer = Words()
         assumed.append("No tokenizer is at hand: tokens are counted as words, digits and marks.")
-    context = RunContext(outline, splits, NotingRunner(), Encoder(outline, chat))
+    lanes = planned_lanes(sizes(outline).parameters, outline.dtype, _target(device))
+    context = RunContext(outline, splits, NotingRunner(Crew(lanes=lanes)), Encoder(outline, chat))
     if speed is None and load_weights and isinstance(outline, Outline) and _fits(outline, device):
         loaded = load(str(model), dtype=dtype, device=device, quantize=quantize, reporter=reporter)
-        speed = time_model(RunContext(loaded, splits, NotingRunner(), Encoder(loaded, chat)))
+        speed = time_model(RunContext(loaded, splits, NotingRunner(Crew.of(loaded)), Encoder(loaded, chat)))
         del loaded
     return make_plan(context, request.methods, request.suite.name, speed, device, assumed)
 
@@ -178,14 +180,14 @@ def make_plan(
     is_done: Callable[[Cell], bool] = lambda _: False,
 ) -> Plan:
     """The plan of a run in a context; cells that are done are left out. The speed is timed unless it is given."""
-    size, length = sizes(context.model), _mean_length(context)
+    size, length, crew = sizes(context.model), _mean_length(context), context.runner.crew
     noted, said, run = [], list(assumed), list[Step]()
     seen: set[str] = set()
     for name, steps in stage_steps(context, methods):
         if steps is None:
             said.append(f"{name} does not say what it runs, and is not counted.")
             continue
-        noted.append(_stage(name, steps, size, seen, is_done))
+        noted.append(_stage(name, steps, size, crew, seen, is_done))
         run += steps
     if speed is None:
         speed = _timed(context, size, length, device)
@@ -209,9 +211,9 @@ def make_plan(
         speed=speed,
         memory=Memory(
             size.weights,
-            _largest(size, run, backward=True),
-            _largest(size, run, backward=True, checkpoint=True),
-            _largest(size, run, backward=False),
+            _largest(size, run, crew, backward=True),
+            _largest(size, run, crew, backward=True, checkpoint=True),
+            _largest(size, run, crew, backward=False),
         ),
         assumed=tuple(said),
     )
@@ -248,7 +250,9 @@ def stage_steps(context: RunContext, methods: Sequence[Method]) -> list[tuple[st
     return [*stages, ("rounding", rounding)] if rounding else stages
 
 
-def _stage(name: str, steps: Sequence[Step], size: Sizes, seen: set[str], is_done: Callable[[Cell], bool]) -> Stage:
+def _stage(
+    name: str, steps: Sequence[Step], size: Sizes, crew: Crew, seen: set[str], is_done: Callable[[Cell], bool]
+) -> Stage:
     """The sum of some steps. A cell counts once in a plan: a run that meets it again reuses it."""
     cells = forwards = tokens = most = 0
     for step in steps:
@@ -258,14 +262,14 @@ def _stage(name: str, steps: Sequence[Step], size: Sizes, seen: set[str], is_don
         expected = sum(cell.tokens for cell in new)
         cells, forwards = cells + len(new), forwards + sum(cell.forwards for cell in new)
         tokens, most = tokens + expected, most + max(expected, step.most or 0)
-    memory = max(_largest(size, steps, backward) for backward in (True, False))
+    memory = max(_largest(size, steps, crew, backward) for backward in (True, False))
     return Stage(name, cells, forwards, tokens, most, all(step.most is None for step in steps), memory)
 
 
-def _largest(size: Sizes, steps: Sequence[Step], backward: bool, checkpoint: bool = False) -> int:
+def _largest(size: Sizes, steps: Sequence[Step], crew: Crew, backward: bool, checkpoint: bool = False) -> int:
     """Bytes that the largest step holds besides the weights, of those with or without a backward."""
     held = [
-        step.beside + held_bytes(size, load, checkpoint)
+        step.beside + crew.lanes_of(len(in_groups(step.cells))) * held_bytes(size, load, checkpoint)
         for step in steps
         for load in step.loads or [Load(BATCH_TOKENS)]
         if load.backward == backward

@@ -16,6 +16,7 @@ from headatlas.model.loading import load
 from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
 from headatlas.run.context import RunContext
+from headatlas.run.crew import Crew
 from headatlas.run.encoding import Encoder
 from headatlas.run.selection import split_examples
 from headatlas.run.store import OURS
@@ -83,7 +84,9 @@ def prepare(parameters: Mapping[str, Any], out: Path, reporter: Reporter) -> Pre
     )
     if not isinstance(model, HeadModel):
         model = load(model, reporter=reporter, **load_options)
-    context = RunContext(model, checked.splits, Runner(out / "cells", reporter), Encoder(model, parameters["chat"]))
+    context = RunContext(
+        model, checked.splits, Runner(out / "cells", reporter, crew=Crew.of(model)), Encoder(model, parameters["chat"])
+    )
     methods = checked.request.methods
     _check_examples(context, methods)
     return Prepared(context, checked.request.suite, methods, parameters["methods"] is not None, checked.settings, asked)

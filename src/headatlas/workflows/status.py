@@ -57,7 +57,7 @@ def read_status(out: Path) -> Status:
     steps = store.steps()
     record = None if store.work.is_dir() and not (out / "run.json").exists() else read_run(out)
     finished, claims, failures = store.finished(), store.claims(), store.failures()
-    computing = {worker.cell for worker in store.workers() if worker.cell and not worker.is_gone} | set(claims)
+    computing = {key for worker in store.workers() if not worker.is_gone for key in worker.computing} | set(claims)
     stages: dict[str, StageStatus] = {}
     for step in steps:
         stages[step["stage"]] = _with_step(stages.get(step["stage"]), step, finished, computing, set(failures))

@@ -88,7 +88,9 @@ def _sharing(
     if not agree(store, environment_of(context)):
         reporter.say(f"All of the work in {out} was done before this worker had loaded the model.")
         return None
-    runner = SharedRunner(out / "cells", reporter, store=store, worker=worker, part=part or Part())
+    runner = SharedRunner(
+        out / "cells", reporter, crew=context.runner.crew, store=store, worker=worker, part=part or Part()
+    )
     return context.with_runner(runner)
 
 

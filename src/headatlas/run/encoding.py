@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,7 @@ class Encoder:
 
     def __init__(self, model: HeadModel, chat: bool = False):
         self.tokenizer, self.context, self.chat = model.tokenizer, model.context, chat
+        self._lock = threading.Lock()  # fast tokenizers refuse a second thread while they are at work
         if self.tokenizer is None:
             raise HeadAtlasError(f"{model.name} was given without a tokenizer, which is needed to read examples.")
         if chat and not getattr(self.tokenizer, "chat_template", None):
@@ -46,9 +48,9 @@ class Encoder:
         return hashlib.sha256(f"{rules}\0{template}\0{special}".encode()).hexdigest()[:16]
 
     def ids(self, text: str) -> list[int]:
-        if self.chat:  # the template has written the special tokens
-            return self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        return self._begin + self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        with self._lock:
+            tokens = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return tokens if self.chat else self._begin + tokens  # a chat template has written the special tokens
 
     def prompt_text(self, prompt: str) -> str:
         """The text that is fed for a prompt: itself, or what the chat template makes of it."""

@@ -93,8 +93,8 @@ def _attribution(quantity: TaskQuantity, batch: Batch) -> Cell:
 def _attribution_both_ways(
     quantity: TaskQuantity, batch: Batch, mirror: TaskQuantity, mirrored: Batch
 ) -> tuple[Cell, Cell]:
-    """The cells of both directions, as a group. The first one computes both results. Where an earlier run has left it, the
-    second one is computed by itself, with the same bits."""
+    """The cells of both directions, as a group. The first one computes both results. Where an earlier run has left that
+    one, the second is computed by itself, with the same bits."""
     from headatlas.run.pairs import both_ways
 
     model, prefix, rest = after_prefix(quantity, batch)

@@ -1,4 +1,4 @@
-"""Attribution: a first-order estimate of every head's effect, in one forward and one backward."""
+"""Attribution: a first-order estimate of every head's effect, in one forward and one backward of each text."""
 
 from __future__ import annotations
 

@@ -5,11 +5,12 @@ import pytest
 
 from headatlas.atlas.run_record import Quantity
 from headatlas.errors import HeadAtlasError
-from headatlas.methods.attribute import Attribute, plan_tasks
-from headatlas.methods.effects import attributed_effects
+from headatlas.methods.attribute import Attribute, mirrored, plan_tasks
+from headatlas.methods.effects import attributed_both_ways, attributed_effects
 from headatlas.model import memory
 from headatlas.model.heads import HeadModel
 from headatlas.run.baselines import Baselines
+from headatlas.run.cells import Runner
 from headatlas.run.interventions import gate_gradient
 from tests import tiny
 from tests.run.contexts import run_context
@@ -87,3 +88,34 @@ def test_where_memory_is_short_layers_are_computed_again_and_no_number_changes(t
     for task, effects in plain.items():
         assert np.abs(effects).max() > 1e-3
         np.testing.assert_allclose(less[task], effects, atol=1e-6, rtol=1e-5)
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_both_directions_give_the_files_that_each_gives_alone_with_fewer_forwards(tmp_path, monkeypatch):
+    context = run_context(tmp_path / "apart", suite=twin_suite(longer=4))
+    context.model.sharing  # noqa: B018 - found out by forwards of its own
+    calls, logits = [], HeadModel.logits
+    monkeypatch.setattr(HeadModel, "logits", lambda self, ids: calls.append(ids.shape[1]) or logits(self, ids))
+    quantities = plan_tasks(context, ("fit",), None, None)
+    apart = attributed_effects("needed", quantities), attributed_effects("enough", mirrored(quantities))
+    alone, calls[:] = len(calls), []
+    together = plan_tasks(context.with_runner(Runner(tmp_path / "together", tiny.Listener())), ("fit",), None, None)
+    effects = attributed_both_ways("both", together, mirrored(together))
+    for found, expected in zip(effects, apart, strict=True):
+        assert {task: values.tobytes() for task, values in found.items()} == {
+            task: values.tobytes() for task, values in expected.items()
+        }
+    written = files(tmp_path / "together")
+    assert written == files(tmp_path / "apart")
+    assert len(calls) == alone / 2  # prefix, prompt and twin, in place of these for either direction
+
+    # What an earlier run has left of a pair is used, and the rest of it is the same.
+    for direction, cells in enumerate((written, sorted(written)[::2], sorted(written)[1::2])):
+        for name in cells:
+            (tmp_path / "together" / name).unlink()
+        again = attributed_both_ways(f"again {direction}", together, mirrored(together))
+        assert files(tmp_path / "together") == written
+        assert again[1]["Colours"].tobytes() == apart[1]["Colours"].tobytes()

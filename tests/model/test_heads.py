@@ -13,11 +13,14 @@ from headatlas.model.families import FAMILIES, Family, alias, family_of, registe
 from headatlas.model.forwards import position_wise
 from headatlas.model.heads import HeadModel
 from headatlas.model.loading import load
+from headatlas.model.partial import LayerInputs
 from headatlas.progress import Reporter
 from headatlas.run.batches import make_batches
 from headatlas.run.encoding import Option
 from headatlas.run.interventions import gate_gradient
+from headatlas.run.pairs import both_ways, one_way
 from tests import tiny
+from tests.run.contexts import opposite_sides
 
 IDS = torch.randint(3, tiny.VOCABULARY, (2, 9), generator=torch.Generator().manual_seed(1))
 EXPERTS = ("mixtral", "qwen2_moe", "qwen3_moe")
@@ -416,3 +419,6 @@ def test_a_model_dispatched_by_accelerate_works_without_being_moved(tiny_folder,
         assert torch.equal(offloaded.logits(IDS), expected), "nothing is left behind"
     batch = make_batches([[Option(tuple(range(1, 12)), 10)]] * 2)[0]
     np.testing.assert_allclose(gate_gradient(offloaded, batch, None), gate_gradient(plain, batch, None), atol=1e-5)
+    found, expected = (both_ways(model, *opposite_sides(), LayerInputs()) for model in (offloaded, plain))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert found[0].tobytes() == one_way(offloaded, opposite_sides()[0], LayerInputs()).tobytes()

@@ -10,16 +10,19 @@ from torch import nn
 from headatlas.errors import HeadAtlasError
 from headatlas.model.loading import load
 from headatlas.model.outline import read_outline
+from headatlas.model.partial import LayerInputs
 from headatlas.model.quantizing import quantization, unpacked
 from headatlas.model.sizes import sizes
 from headatlas.progress import Reporter
 from headatlas.run.batches import make_batches
 from headatlas.run.encoding import Option
 from headatlas.run.interventions import gate_gradient
+from headatlas.run.pairs import both_ways, one_way
 from headatlas.use.edit import edit
 from headatlas.workflows.held_out import model_of
 from headatlas.workflows.map import map_heads
 from tests import tiny
+from tests.run.contexts import opposite_sides
 
 QUIET = Reporter(quiet=True)
 IDS = torch.randint(3, tiny.VOCABULARY, (2, 9), generator=torch.Generator().manual_seed(1))
@@ -93,6 +96,9 @@ def test_gradients_are_those_of_the_unpacked_model(both):
     batch = make_batches([[Option(tuple(range(1, 12)), 10)]] * 2)[0]
     found, expected = (gate_gradient(model, batch, None) for model in both)
     assert np.abs(found - expected).max() < 3 * TOLERANCE[both[0].quantized] * expected.std()
+    found, expected = (np.stack(both_ways(model, *opposite_sides(), LayerInputs())) for model in both)
+    assert np.abs(found - expected).max() < 3 * TOLERANCE[both[0].quantized] * expected.std()
+    assert found[0].tobytes() == one_way(both[0], opposite_sides()[0], LayerInputs()).tobytes()
 
 
 @packed

@@ -1,5 +1,7 @@
 """Which positions of two prompts correspond."""
 
+from itertools import product
+
 import pytest
 
 from headatlas.run.alignment import NONE, align
@@ -26,3 +28,9 @@ def test_whatever_is_shared_corresponds_to_itself():
     aligned = align(prompt, donor)
     assert [donor[j] for i, j in enumerate(aligned) if i not in (2, 3, 4)] == [1, 2, 6, 7, 8]
     assert aligned[2:5] == [NONE, NONE, 2]
+
+
+def test_two_prompts_can_be_aligned_either_way_or_not_at_all():
+    prompts = [list(tokens) for length in (1, 2, 3, 4) for tokens in product((1, 2), repeat=length)]
+    refused = {(*map(tuple, (a, b)),) for a, b in product(prompts, prompts) if align(a, b) is None}
+    assert refused and refused == {(b, a) for a, b in refused}

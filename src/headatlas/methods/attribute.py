@@ -1,4 +1,4 @@
-"""Attribution: a first-order estimate of every head's effect, in one forward and one backward."""
+"""Attribution: a first-order estimate of every head's effect, in one forward and one backward of each text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from headatlas.atlas.declarations import Measure, MethodInfo
 from headatlas.atlas.records import Diagnostic, HeadMap
 from headatlas.methods.base import Measured, Method
-from headatlas.methods.effects import attributed_effects
+from headatlas.methods.effects import attributed_both_ways
 from headatlas.methods.signs import check_signs, sign_step
 from headatlas.methods.stability import example_noise, stability
 from headatlas.run.settings import TWIN_BASELINES, check_baseline, check_metric
@@ -69,19 +69,17 @@ class Attribute(Method):
 
         quantities = plan_tasks(context, SPLITS, self.metric, self.baseline)
         return [
-            attribution_step("Attribution", quantities),
-            attribution_step("Attribution of twins", mirrored(quantities)),
+            attribution_step("Attribution", quantities, mirrored(quantities)),
             *(sign_step(quantity) for quantity in quantities.values()),
         ]
 
     def measure(self, context: RunContext) -> Measured:
         quantities = plan_tasks(context, SPLITS, self.metric, self.baseline)
         say_left_out(self.info.name, quantities)
-        effects = attributed_effects("Attribution", quantities)
-        maps = self._maps("needed", quantities, effects)
         twins = mirrored(quantities)
-        gains = {task: -effects for task, effects in attributed_effects("Attribution of twins", twins).items()}
-        maps += self._maps("enough", twins, gains)
+        effects, losses = attributed_both_ways("Attribution", quantities, twins)
+        maps = self._maps("needed", quantities, effects)
+        maps += self._maps("enough", twins, {task: -of_twins for task, of_twins in losses.items()})
         entries = [entry for q in quantities.values() for entry in describe(self.info.name, q)]
         for task, quantity in quantities.items():
             entries += check_signs(self.info.name, quantity, effects[task].mean(0))

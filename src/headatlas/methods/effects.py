@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headatlas.atlas.records import Head
 from headatlas.run.cells import CellKind
+from headatlas.run.settings import TWIN_BASELINES
 from headatlas.run.work import OVERHEAD
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from headatlas.model.heads import HeadModel
     from headatlas.model.memory import Load
+    from headatlas.model.partial import LayerInputs
     from headatlas.run.batches import Batch
     from headatlas.run.cells import Cell, Result
     from headatlas.run.interventions import Unit
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 ATTRIBUTED_TOKENS = 512  # padded tokens of a batch after its prefix
 MEASURED_TOKENS = 192  # the same for exact effects of many heads, several of which share a forward
-ATTRIBUTION, EXACT = CellKind("attribution", 3), CellKind("exact effects", 3)
+ATTRIBUTION, EXACT = CellKind("attribution", 4), CellKind("exact effects", 3)
 
 Quantities = Mapping[str, "TaskQuantity"]  # by task
 BatchCell = tuple[str, "Batch", "Cell"]  # with its task
@@ -30,43 +33,111 @@ BatchCell = tuple[str, "Batch", "Cell"]  # with its task
 
 def attributed_effects(title: str, quantities: Quantities) -> dict[str, Array]:
     """Per task, what each example would lose without each head, to first order [example, layer * head]."""
-    return _by_task(title, quantities, attribution_cells(quantities))
+    return attributed_both_ways(title, quantities, {})[0]
 
 
-def attribution_cells(quantities: Quantities) -> list[BatchCell]:
-    """The cells of `attributed_effects`."""
+def attributed_both_ways(
+    title: str, quantities: Quantities, mirrors: Quantities
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """`attributed_effects` of some tasks and of the mirrored quantities of those that have them. Prompt and twin are
+    run once for both."""
+    forth, back = attribution_cells(quantities, mirrors)
+    results = _run(title, quantities, [*forth, *back])
+    return _by_task(quantities, forth, results), _by_task(mirrors, back, results)
+
+
+def attribution_cells(quantities: Quantities, mirrors: Quantities) -> tuple[list[BatchCell], list[BatchCell]]:
+    """The cells of `attributed_both_ways`: of the quantities, and of their mirrors."""
+    forth: list[BatchCell] = []
+    back: list[BatchCell] = []
+    for task, quantity in quantities.items():
+        batches = _attributed_batches(quantity)
+        if task not in mirrors:
+            forth += [(task, batch, _attribution(quantity, batch)) for batch in batches]
+            continue
+        for batch, mirrored in zip(batches, _attributed_batches(mirrors[task]), strict=True):
+            cell, other = _attribution_both_ways(quantity, batch, mirrors[task], mirrored)
+            forth.append((task, batch, cell))
+            back.append((task, mirrored, other))
+    return forth, back
+
+
+def _attributed_batches(quantity: TaskQuantity) -> list[Batch]:
+    return quantity.batches(ATTRIBUTED_TOKENS, OVERHEAD, by_split=True, paired=True)
+
+
+def _attribution(quantity: TaskQuantity, batch: Batch) -> Cell:
+    """Attribution in one direction."""
     from headatlas.run.interventions import gate_gradient, where_scored
+    from headatlas.run.pairs import one_way
 
-    def cell(quantity: TaskQuantity, batch: Batch) -> Cell:
-        model, prefix, rest = after_prefix(quantity, batch)
+    model, prefix, rest = after_prefix(quantity, batch)
+    side = quantity.side(batch, prefix) if quantity.baseline in TWIN_BASELINES else None
 
-        def compute() -> Result:
-            with where_scored(model):
-                past = model.record_prefix(batch.ids[:, :prefix])
-                replaced = quantity.replacement(batch, past)
-            return {"effects": gate_gradient(model, rest, replaced.values, replaced.where, past)}
+    def compute() -> Result:
+        if side is not None:
+            return {"effects": one_way(model, side, _past(model, batch, prefix))}
+        with where_scored(model):
+            replaced = quantity.replacement(batch)
+        return {"effects": gate_gradient(model, rest, replaced.values)}
 
-        # The prefix once; then the twin, the prompt, and a backward that costs about as much as a forward.
-        cost = batch.size * prefix + 3 * rest.ids.numel()
-        forwards = forwards_before(quantity, prefix) + 1
-        return quantity.context.cell(
-            ATTRIBUTION, compute, cost, forwards=forwards, batch=batch.key, **quantity.inputs(batch)
-        )
-
-    return [
-        (task, batch, cell(quantity, batch))
-        for task, quantity in quantities.items()
-        for batch in quantity.batches(ATTRIBUTED_TOKENS, OVERHEAD, by_split=True)
-    ]
+    # The prefix once; then the other text, the prompt, and a backward that costs about as much as a forward.
+    other = rest.ids if side is None else side.others
+    cost = batch.size * prefix + other.numel() + 2 * rest.ids.numel()
+    forwards = forwards_before(quantity, prefix) + 1
+    return quantity.context.cell(
+        ATTRIBUTION, compute, cost, forwards=forwards, batch=batch.key, **quantity.inputs(batch)
+    )
 
 
-def attribution_load(quantity: TaskQuantity, batch: Batch) -> Load:
-    """What a cell of `attribution_cells` holds in memory."""
+def _attribution_both_ways(
+    quantity: TaskQuantity, batch: Batch, mirror: TaskQuantity, mirrored: Batch
+) -> tuple[Cell, Cell]:
+    """The cells of both directions, as a group. The first one computes both results. Where an earlier run has left that
+    one, the second is computed by itself, with the same bits."""
+    from headatlas.run.pairs import both_ways
+
+    model, prefix, rest = after_prefix(quantity, batch)
+    alone, other = _attribution(quantity, batch), _attribution(mirror, mirrored)
+    waiting: list[Result] = []
+
+    def compute() -> Result:
+        sides = quantity.side(batch, prefix), mirror.side(mirrored, prefix)
+        effects, of_mirror = both_ways(model, *sides, _past(model, batch, prefix))
+        waiting.append({"effects": of_mirror})
+        return {"effects": effects}
+
+    def compute_other() -> Result:
+        return waiting.pop() if waiting else other.compute()
+
+    # Each cell counts the forward and the backward of its own text, the first one also the prefix.
+    tokens, other_tokens = batch.size * prefix + 2 * rest.ids.numel(), 2 * mirrored.after(prefix).ids.numel()
+    return (
+        replace(alone, compute=compute, tokens=tokens, forwards=int(prefix > 0) + 1, group=alone.key),
+        replace(other, compute=compute_other, tokens=other_tokens, forwards=1, group=alone.key),
+    )
+
+
+def _past(model: HeadModel, batch: Batch, prefix: int) -> LayerInputs:
+    from headatlas.run.interventions import where_scored
+
+    with where_scored(model):
+        return model.record_prefix(batch.ids[:, :prefix])
+
+
+def attribution_load(quantity: TaskQuantity, batch: Batch, both_ways: bool) -> Load:
+    """What a cell of `attribution_cells` holds in memory: with a twin, z of the text and its gradient besides the
+    graph, and z of the other text where both directions are computed."""
     from headatlas.model.memory import Load
 
     _, prefix, rest = after_prefix(quantity, batch)
-    replaced = quantity.replacement_forwards * quantity.context.model.n_layers
-    return Load(rest.ids.numel(), places=len(rest.rows), past=batch.size * prefix, replaced=replaced, backward=True)
+    replaced = quantity.replacement_forwards
+    if quantity.baseline in TWIN_BASELINES:
+        replaced = 3 if both_ways else 2
+    return Load(
+        rest.ids.numel(), places=len(rest.rows), past=batch.size * prefix,
+        replaced=replaced * quantity.context.model.n_layers, backward=True,
+    )  # fmt: skip
 
 
 def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]) -> dict[str, Array]:
@@ -74,7 +145,8 @@ def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, S
 
     Keys may be any names: parts of a task that are measured for different units have one each.
     """
-    return _by_task(title, quantities, exact_cells(quantities, task_units))
+    cells = exact_cells(quantities, task_units)
+    return _by_task(quantities, cells, _run(title, quantities, cells))
 
 
 def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]) -> list[BatchCell]:
@@ -166,15 +238,23 @@ def attributed_units(attributed: Array, units: Sequence[Unit], shape: tuple[int,
     return np.stack([by_head[:, layer, list(heads)].sum(1) for layer, heads in units], 1)
 
 
-def _by_task(title: str, quantities: Quantities, cells: Sequence[BatchCell]) -> dict[str, Array]:
-    """Run the cells of every task under one bar; rows in the order of the quantity's items."""
+def _run(title: str, quantities: Quantities, cells: Sequence[BatchCell]) -> dict[str, Result]:
+    """Run the cells of every task under one bar, those of a group one after the other; results by key."""
     if not cells:
         return {}
+    groups: dict[str, list[Cell]] = {}
+    for _, _, cell in cells:
+        groups.setdefault(cell.group or cell.key, []).append(cell)
+    ordered = [cell for group in groups.values() for cell in group]
     runner = next(iter(quantities.values())).context.runner
-    results = runner.run(title, [cell for _, _, cell in cells])
+    return dict(zip([cell.key for cell in ordered], runner.run(title, ordered), strict=True))
+
+
+def _by_task(quantities: Quantities, cells: Sequence[BatchCell], results: Mapping[str, Result]) -> dict[str, Array]:
+    """The effects of every task; rows in the order of the quantity's items."""
     effects: dict[str, Array] = {}
-    for (task, batch, _), result in zip(cells, results, strict=True):
-        values = result["effects"]
+    for task, batch, cell in cells:
+        values = results[cell.key]["effects"]
         rows = effects.setdefault(task, np.empty((len(quantities[task].items), values.shape[1])))
         rows[list(batch.members)] = values
     return effects

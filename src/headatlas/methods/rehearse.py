@@ -37,11 +37,12 @@ NOISE = 20_905  # of its seeds
 PREDICTED_BADLY = 0.45
 
 
-def attribution_step(title: str, quantities: Quantities) -> Step:
-    """Attribution of every example."""
-    cells = attribution_cells(quantities)
-    loads = [attribution_load(quantities[task], batch) for task, batch, _ in cells]
-    return Step(title, [cell for _, _, cell in cells], loads=loads)
+def attribution_step(title: str, quantities: Quantities, mirrors: Quantities) -> Step:
+    """Attribution of every example, and in the other direction of those that have mirrored quantities."""
+    forth, back = attribution_cells(quantities, mirrors)
+    loads = [attribution_load(quantities[task], batch, task in mirrors) for task, batch, _ in forth]
+    loads += [attribution_load(mirrors[task], batch, both_ways=True) for task, batch, _ in back]
+    return Step(title, [cell for _, _, cell in (*forth, *back)], loads=loads)
 
 
 def exact_step(title: str, quantities: Quantities, units: Sequence[Unit]) -> Step:
@@ -101,7 +102,7 @@ def _rehearse(
     most: Callable[[str, Sequence[Part]], int],
 ) -> list[Step]:
     """Attribution, and what `run` would measure if effects were noise; `most` bounds the tokens of each round."""
-    steps = [attribution_step(f"Attribution{title}", quantities)]
+    steps = [attribution_step(f"Attribution{title}", quantities, {})]
     noise = {
         task: _noise(number, len(q.items), _heads(q)) for number, (task, q) in enumerate(quantities.items()) if q.items
     }

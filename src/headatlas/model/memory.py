@@ -28,7 +28,8 @@ class Load:
     """The largest forward of some cells: `copies` of a batch of `tokens` (with padding), of which `places` get logits.
 
     The batch goes on after `past` tokens whose keys and values are held. While copies run, what entered so many layers
-    is held (`recorded`), and what replaces the heads of so many layers by those of other texts (`replaced`).
+    is held (`recorded`), and what replaces the heads of so many layers by those of other texts (`replaced`), or what is
+    as large: z of a text for so many layers, or its gradient.
     """
 
     tokens: int

@@ -162,16 +162,18 @@ def make_batches(
     prefixes: Sequence[int] | None = None,
     overhead: int = 0,
     closed: bool = False,
+    more: Sequence[int] | None = None,
 ) -> list[Batch]:
     """Batches of at most `tokens` padded tokens (or one example), examples of similar length together.
 
     `encoded[i]` holds the options of example i that are to be scored. `prefixes[i]` positions at its beginning will not
     be run with the batch (only as many as all examples of a batch allow), so examples are then put together by those,
     unless that pads by more tokens than the `overhead` of another forward is worth. `closed` batches also read what
-    the model writes after each answer, the first of the options.
+    the model writes after each answer, the first of the options. Where the rows of example i stand for others that are
+    up to `more[i]` positions longer, it counts as that long.
     """
     rows = [fed_rows(options, closed) for options in encoded]
-    widths = [max(map(len, example_rows)) for example_rows in rows]
+    widths = [max(map(len, example_rows)) + (more[i] if more else 0) for i, example_rows in enumerate(rows)]
     starts = [0] * len(encoded) if prefixes is None else prefixes
     order = sorted(range(len(encoded)), key=lambda i: (starts[i], widths[i], i))
     batches, chunk = [], list[int]()

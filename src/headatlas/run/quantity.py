@@ -20,6 +20,7 @@ from headatlas.run.beginnings import by_beginning
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Option, common_prefix
 from headatlas.run.nesting import are_nested
+from headatlas.run.pairs import Side
 from headatlas.run.settings import TWIN_BASELINES
 from headatlas.run.twins import Twin, lent_twins, twins
 from headatlas.suites.example import Example
@@ -80,12 +81,16 @@ class TaskQuantity:
     def record(self) -> Quantity:
         return Quantity(metric=self.metric, baseline=self.baseline)
 
-    def batches(self, tokens: int, overhead: int = 0, by_split: bool = False, by_start: bool = False) -> list[Batch]:
+    def batches(
+        self, tokens: int, overhead: int = 0, by_split: bool = False, by_start: bool = False, paired: bool = False
+    ) -> list[Batch]:
         """Examples whose twins begin to differ at about the same position together, because only what follows is run
         again and again. `tokens` is the size of a batch after that, `overhead` how many tokens of padding cost as much
         as another batch; members index `items`. With `by_split` no batch has examples of two splits, so that its cell
         serves maps of one split too. With `by_start` examples that begin alike come together, where a replacement does
-        the same to all of them: more of them then, because they share their beginning."""
+        the same to all of them: more of them then, because they share their beginning. With `paired` an example is as
+        long as the longer one of its text and its twin's: the mirrored quantity then has the same rows in each batch.
+        """
         parts = [([*range(len(self.items))], 0)]
         if by_split:
             parts = [([i for i, item in enumerate(self.items) if item.split == split], 0) for split in SPLITS]
@@ -95,9 +100,9 @@ class TaskQuantity:
         for part, start in parts:
             items = [self.items[i] for i in part]
             prefixes = [max(item.prefix, start) for item in items]
-            made = make_batches(
-                [item.options for item in items], max(tokens, min(REUSE * start, MOST)), prefixes, overhead
-            )
+            more = [max(0, len(item.twin) - item.options[0].start) for item in items] if paired else None
+            size = max(tokens, min(REUSE * start, MOST))
+            made = make_batches([item.options for item in items], size, prefixes, overhead, more=more)
             batches += [replace(batch, members=tuple(part[i] for i in batch.members)) for batch in made]
         for batch in batches:
             self.note_examples(batch)
@@ -142,28 +147,31 @@ class TaskQuantity:
 
     def _interchange(self, batch: Batch, past: LayerInputs, layers: Collection[int] | None) -> Replacement:
         """z of the twin's prompt with the same continuation, brought to the positions of the batch."""
-        donors: list[Tensor] = []
-        index = torch.full(batch.ids.shape, past.prefix)
+        side, anywhere, model = self.side(batch, past.prefix), torch.tensor([0]), self.context.model
+        with (
+            torch.no_grad(),
+            model.continue_after(past),
+            model.only_logits(anywhere, anywhere),
+            model.capture(layers, reduce=lambda _, z: side.counterparts(z)) as donated,
+        ):
+            model.logits(side.others)
+        return Replacement(donated, side.where)
+
+    def side(self, batch: Batch, prefix: int) -> Side:
+        """A batch after its prefix, with the twins' prompts beside it, continued as its own texts are."""
+        others: list[Tensor] = []
+        index = torch.full(batch.ids.shape, prefix)
         where = torch.zeros(batch.ids.shape, dtype=torch.bool)
         for row, owner in enumerate(batch.row_owners.tolist()):
             item = self.items[batch.members[owner]]
             length, start = int(batch.lengths[row]), len(item.aligned)
             continuation = batch.ids[row, start:length]
-            donors.append(torch.cat([torch.tensor(item.twin), continuation]))
+            others.append(torch.cat([torch.tensor(item.twin), continuation]))
             positions = torch.tensor([*item.aligned, *range(len(item.twin), len(item.twin) + length - start)])
             where[row, :length] = positions != NONE
-            index[row, :length] = positions.clamp(min=past.prefix)
-        ids = torch.nn.utils.rnn.pad_sequence(donors, batch_first=True)[:, past.prefix :]
-        index, where = index[:, past.prefix :] - past.prefix, where[:, past.prefix :]
-        rows, anywhere, model = torch.arange(batch.size)[:, None], torch.tensor([0]), self.context.model
-        with (
-            torch.no_grad(),
-            model.continue_after(past),
-            model.only_logits(anywhere, anywhere),
-            model.capture(layers, reduce=lambda _, z: z[rows.to(z.device), index.to(z.device)]) as donated,
-        ):
-            model.logits(ids)
-        return Replacement(donated, where)
+            index[row, :length] = positions.clamp(min=prefix)
+        ids = torch.nn.utils.rnn.pad_sequence(others, batch_first=True)[:, prefix:]
+        return Side(batch.after(prefix), ids, index[:, prefix:] - prefix, where[:, prefix:])
 
     def mirrored(self) -> TaskQuantity:
         """The same contrast on the twin's prompt, with the example as the twin: what `enough` is measured on."""
@@ -177,8 +185,8 @@ class TaskQuantity:
             options = tuple(Option((*item.twin, *o.tokens[start:]), len(item.twin)) for o in item.options)
             prompt = item.options[0].tokens[:start]
             back = align(item.twin, prompt)
-            if back is not None:
-                items.append(Item(item.example, item.split, options, tuple(prompt), tuple(back)))
+            assert back is not None, "two texts can be aligned either way or not at all"
+            items.append(Item(item.example, item.split, options, tuple(prompt), tuple(back)))
         return replace(self, items=tuple(items))
 
 

@@ -12,7 +12,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --
 .PHONY: map test test-other-processor browser check bench docs clean
 
 map: $(VENV)/.run
-	$(BIN)/headatlas map --workers $(WORKERS) $(ARGS)
+	$(BIN)/headatlas map $(ARGS)
 
 # One thread for each worker. A single test is quicker alone: .venv/bin/python -m pytest tests/model/test_heads.py
 test: $(VENV)/.dev browser

@@ -1,7 +1,8 @@
 """The one seam to the attention heads: read, scale, replace or add to what each head writes.
 
 A head lives at the *input* of the attention out-projection: z of shape [batch, pos, head, head_dim]. The projection
-mixes the heads, so slicing its output would be silently wrong. Nothing but this file and `partial.py` touches a hook.
+mixes the heads, so slicing its output would be silently wrong. Nothing but this file and `partial.py` hangs a hook on a
+module.
 """
 
 from __future__ import annotations

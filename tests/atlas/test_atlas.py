@@ -38,6 +38,20 @@ def test_ranks_follow_the_one_rule(tiny_atlas):
     assert tiny_atlas.info("attribute").ranking == "largest needed first"
 
 
+def test_the_rows_of_a_map_are_those_of_the_table_of_scores(tiny_atlas):
+    scores = tiny_atlas.scores
+    assert sum(map(len, tiny_atlas.maps.values())) == len(scores)
+    for (method, measure, task), rows in tiny_atlas.maps.items():
+        same = scores[(scores["method"] == method) & (scores["measure"] == measure) & (scores["task"] == task)]
+        assert rows.equals(same[rows.columns]) and {"seed", "layer", "head", "value", "groups"} <= set(rows.columns)
+        assert tiny_atlas.rows_of(method, measure, task) is rows
+    assert tiny_atlas.rows_of("ablate", "needed", "Dances").empty
+    for method in tiny_atlas.methods:
+        of_method = scores[scores["method"] == method]
+        assert tiny_atlas.tasks_of(method) == of_method["task"].unique().tolist()
+        assert tiny_atlas.measures_of(method) == of_method["measure"].unique().tolist()
+
+
 def test_reading_what_is_not_an_atlas_says_so(tmp_path):
     with pytest.raises(HeadAtlasError, match="There is no folder"):
         Atlas(tmp_path / "none")

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headatlas.model import free_memory as module
-from headatlas.model.free_memory import free_memory
+from headatlas.model.free_memory import free_memory, resident_memory
 
 
 @pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="only Linux says")
@@ -24,3 +24,15 @@ def test_a_container_has_what_is_left_of_its_limit(tmp_path, monkeypatch):
     assert free_memory(torch.device("cpu")) == 1200  # files that were read give way
     (tmp_path / "LIMIT").write_text("max")
     assert free_memory(torch.device("cpu")) > 1_000_000
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux says")
+def test_what_a_process_holds_grows_with_what_it_touches():
+    before = resident_memory()
+    held = torch.ones(50_000_000, dtype=torch.uint8)
+    assert resident_memory() - before > 0.9 * held.numel()
+
+
+def test_where_nobody_says_what_a_process_holds_nothing_is_said(monkeypatch):
+    monkeypatch.setattr(module, "Path", lambda _: Path("/nowhere"))
+    assert resident_memory() is None

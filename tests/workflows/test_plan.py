@@ -11,11 +11,13 @@ from rich.console import Console
 from headatlas.methods import METHODS
 from headatlas.methods.base import Method
 from headatlas.model import memory
+from headatlas.model.loading import load
 from headatlas.progress import Reporter
 from headatlas.run.cells import Cell
 from headatlas.run.speed import Speed
 from headatlas.wording import gigabytes
 from headatlas.workflows import plan as planning
+from headatlas.workflows import prepare as preparing
 from headatlas.workflows.map import map_heads
 from headatlas.workflows.plan import plan_map
 from tests import tiny
@@ -91,6 +93,18 @@ def test_memory_is_the_weights_and_the_larger_of_two_parts(tiny_folder):
     assert plan_map(tiny_folder, SUITE, ["attention"], tokens_per_second=1).memory.backward == 0
 
 
+def test_what_the_process_holds_beside_the_peak_is_measured_before_weights_are_loaded(tiny_folder, monkeypatch):
+    loaded = []
+    monkeypatch.setattr(planning, "load", lambda *args, **kwargs: loaded.append(1) or load(*args, **kwargs))
+    monkeypatch.setattr(planning, "resident_memory", lambda: None if loaded else 480_000_000)
+    plan = plan_map(tiny_folder, SUITE, ["attention"])
+    assert loaded and plan.memory.process == 480_000_000
+    assert plan.memory.peak < 480_000_000, "it is not counted twice"
+    assert plan.sentences[-1].startswith("Python and its libraries take 0.48 GB beside that before the model is loaded")
+    unknown = plan_map(tiny.model(), SUITE, ["attention"], tokens_per_second=1)
+    assert unknown.memory.process is None and not any("Python" in sentence for sentence in unknown.sentences)
+
+
 def test_the_speed_is_that_of_the_weights_where_they_are_and_of_matrices_elsewhere(tiny_folder):
     timed = plan_map(tiny_folder, SUITE, ["attention"])
     assert timed.speed.source.startswith("timed with the model") and timed.speed.factor == 1.5
@@ -121,15 +135,17 @@ def test_several_workers_share_the_time(tiny_folder):
 
 
 @pytest.mark.parametrize(("rate", "said"), [(0.5, True), (1e9, False)])
-def test_a_long_map_says_so_beforehand_and_writes_the_same(tmp_path, monkeypatch, rate, said):
+def test_a_long_map_says_so_beforehand_and_writes_the_same(tmp_path, monkeypatch, tiny_folder, rate, said):
     monkeypatch.setattr(planning, "time_model", lambda context: Speed(rate, "as given", 1.5))
     text = StringIO()
     reporter = Reporter(console=Console(file=text, width=200))
+    monkeypatch.setattr(preparing, "resident_memory", lambda: 480_000_000)
     asked = {"methods": ["attention"], "at_chance": True, "report": False}
-    loud = map_heads(tiny.model(), SUITE, **asked, out=tmp_path / "loud", reporter=reporter)
-    quiet = map_heads(tiny.model(), SUITE, **asked, out=tmp_path / "quiet", reporter=Reporter(quiet=True))
+    loud = map_heads(tiny_folder, SUITE, **asked, out=tmp_path / "loud", reporter=reporter)
+    quiet = map_heads(tiny_folder, SUITE, **asked, out=tmp_path / "quiet", reporter=Reporter(quiet=True))
     assert ("This will take about" in text.getvalue()) is said
     assert ("Memory at the peak: about" in text.getvalue()) is said
+    assert ("Python and its libraries take 0.48 GB beside that" in text.getvalue()) is said
     for name in ("competence.parquet", "diagnostics.parquet"):
         assert (loud.path / name).read_bytes() == (quiet.path / name).read_bytes()
     cells = [{path.name for path in (atlas.path / "cells").iterdir()} for atlas in (loud, quiet)]
@@ -156,6 +172,10 @@ def test_the_command(tmp_path, monkeypatch, tiny_folder, tiny_tasks, command):
     assert outcome["seconds"] == pytest.approx(outcome["tokens"] / 50)
     assert outcome["sizes"]["parameters"] == 48_864
     assert not list(tmp_path.iterdir())
+    held = outcome["memory"]["process"]
+    if held is not None:  # Linux says
+        assert held > 100_000_000, "Python with torch"
+        assert "Python and its libraries take" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,14 +15,17 @@ import pytest
 
 import headatlas as ha
 from headatlas.errors import HeadAtlasError, UsageError
+from headatlas.evidence import trial as trial_module
 from headatlas.run.cells import CellKind
 from headatlas.run.store import FolderStore
+from headatlas.workflows import prepare_tests
 from headatlas.workflows.executors import Local
 from headatlas.workflows.executors.local import device_groups
 from headatlas.workflows.map import make_map, map_heads
 from headatlas.workflows.order import Order, make_order, read_order, write_order
 from headatlas.workflows.status import read_status
 from tests import tiny
+from tests.workflows.dying import Killed, dying
 from tests.workflows.same import assert_same
 
 COMMAND = [sys.executable, "-m", "headatlas"]
@@ -260,6 +264,41 @@ def test_two_workers_test_a_map_and_give_the_same_bytes(tmp_path, one, monkeypat
     assert_same(shared, alone)
     assert len(executor.cells) == 2 and executor.cells[os.getpid()] < sum(executor.cells.values())
     assert {stage.name for stage in executor.status.stages} <= {"mask", "keep"} and executor.status.stages
+
+
+class Lonely(Local):
+    """Its workers never come."""
+
+    def start(self, out, order):
+        pass
+
+
+def test_the_status_of_killed_tests_names_their_command(tmp_path, one, monkeypatch, command):
+    monkeypatch.setattr("headatlas.workflows.verify.publish", lambda *_, **__: None)
+    out = shutil.copytree(one, tmp_path / "atlas")
+    options = [out, "--test", "mask", "-k", "2", "--limit", "4", "--draws", "3"]
+    with monkeypatch.context() as patch:
+        patch.setattr("headatlas.workflows.verify.choose_executor", lambda *_: Lonely(2, threads=1))
+        patch.setattr(trial_module, "score_sets", dying(trial_module.score_sets, at=2)[0])
+        with pytest.raises(Killed):
+            command("verify", *options, "--workers", "2", "-q")
+    asked = shlex.join(["headatlas", "verify", *map(str, options), "--workers", "2", "-q"])
+    said = command("status", out).stdout
+    assert f"Nobody is working on {out}. Nothing that was finished is lost; continue with: {asked}" in said
+    status = json.loads(command("status", out, "--json").stdout)
+    assert (status["finished"], status["testing"], status["command"]) == (False, True, asked)
+    (stage,) = status["stages"]
+    assert stage["name"] == "mask" and 0 < stage["done"] < stage["cells"]
+    again = command("verify", *options, "-q")
+    assert again.returncode == 0, again.stderr
+    assert f"The atlas {out} is finished." in command("status", out).stdout, "one worker ends what several began"
+
+
+def test_the_status_of_killed_tests_that_python_asked_for_names_the_function(tmp_path, one, command):
+    out = shutil.copytree(one, tmp_path / "atlas")
+    write_order(out, prepare_tests.TestOrder(tests=["mask"]))
+    said = command("status", out)
+    assert said.returncode == 0 and said.stdout.rstrip().endswith("continue with: headatlas.verify")
 
 
 def test_workers_cannot_test_what_only_this_process_has(one):

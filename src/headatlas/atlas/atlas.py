@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from headatlas.atlas.declarations import MethodInfo
 from headatlas.atlas.heads import choose_heads
 from headatlas.atlas.portraits import Graph, Portrait, portraits, read_graphs, read_portrait
 from headatlas.atlas.ranking import head_order
+from headatlas.atlas.reading import read_table
 from headatlas.atlas.records import COMPETENT, Head
 from headatlas.atlas.run_record import RunRecord, read_run
 from headatlas.atlas.tables import COMPETENCE, DIAGNOSTICS, EVIDENCE, LATER, NOISE, SCORES
@@ -25,6 +25,8 @@ from headatlas.wording import head_name
 if TYPE_CHECKING:
     from headatlas.patterns import Finding
     from headatlas.use.steering import Steering
+
+MAP = ("method", "measure", "task")  # what a map is of
 
 
 class Atlas:
@@ -40,6 +42,13 @@ class Atlas:
     @cached_property
     def scores(self) -> pd.DataFrame:
         return self._of_declared(self._table("scores.parquet", SCORES))
+
+    @cached_property
+    def maps(self) -> dict[tuple[str, str, str], pd.DataFrame]:
+        """The rows of `scores` by method, measure and task, without the columns that say these: asking for one map
+        does not look through all of them."""
+        columns = [name for name in SCORES.names if name not in ("model", *MAP)]
+        return dict(iter(self.scores.groupby(list(MAP), sort=False)[columns]))
 
     @cached_property
     def competence(self) -> pd.DataFrame:
@@ -121,15 +130,22 @@ class Atlas:
 
     def tasks_of(self, method: str) -> list[str]:
         """The tasks that a method mapped; it may have mapped some only."""
-        return list(self.scores.loc[self.scores["method"] == method, "task"].unique())
+        return list(dict.fromkeys(task for name, _, task in self.maps if name == method))
+
+    def measures_of(self, method: str) -> list[str]:
+        """The measures that the maps of a method have."""
+        return list(dict.fromkeys(measure for name, measure, _ in self.maps if name == method))
+
+    def rows_of(self, method: str, measure: str, task: str) -> pd.DataFrame:
+        """The rows of one map, all seeds; none where there is no such map."""
+        return self.maps.get((method, measure, task), self.scores.iloc[:0])
 
     def choose_measure(self, method: str, name: str | None = None) -> str:
         """The measure asked for, or the method's primary one."""
         if name is None:
             return self.info(method).primary
-        known = list(self.scores.loc[self.scores["method"] == method, "measure"].unique())
-        if name not in known:
-            raise unknown(f"measure of {method}", name, known)
+        if name not in self.measures_of(method):
+            raise unknown(f"measure of {method}", name, self.measures_of(method))
         return name
 
     def table(
@@ -148,24 +164,23 @@ class Atlas:
         if task not in self.tasks_of(method):
             raise unknown(f"task mapped by {method}", task, self.tasks_of(method))
         measure = self.choose_measure(method, measure)
-        chosen = self.scores
-        for column, value in (("task", task), ("method", method), ("measure", measure)):
-            chosen = chosen[chosen[column] == value]
+        chosen = self.rows_of(method, measure, task)
         if seed is not None:
             seeds = sorted(chosen["seed"].unique().tolist())
             if seed not in seeds:
                 raise HeadAtlasError(f"The maps of {task} by {method} have the seeds {seeds}, not {seed}.")
             chosen = chosen[chosen["seed"] == seed]
-        rows = chosen.groupby(["layer", "head"], as_index=False).agg(
-            value=("value", "mean"), least=("value", "min"), most=("value", "max")
-        )
         if chosen["seed"].nunique() == 1:
-            columns = ["layer", "head", "stderr", "p_value", "q_value", "low", "high"]
-            rows = rows.merge(chosen[columns], on=["layer", "head"])
+            rows = chosen.sort_values(["layer", "head"]).assign(
+                least=lambda one: one["value"], most=lambda one: one["value"]
+            )
         else:
+            rows = chosen.groupby(["layer", "head"], as_index=False).agg(
+                value=("value", "mean"), least=("value", "min"), most=("value", "max")
+            )
             rows[["stderr", "p_value", "q_value", "low", "high"]] = np.nan
         rows = rows.iloc[head_order(rows["value"].to_numpy(), self.info(method), measure)].reset_index(drop=True)
-        rows.insert(0, "rank", np.arange(1, len(rows) + 1))
+        rows["rank"] = np.arange(1, len(rows) + 1)
         return rows[["rank", "layer", "head", "value", "low", "high", "stderr", "p_value", "q_value", "least", "most"]]
 
     def ranking(self, task: str | None = None, method: str | None = None, measure: str | None = None) -> list[Head]:
@@ -269,32 +284,14 @@ class Atlas:
             return HeadAtlasError(f"The atlas {self.path} has no maps. Map again with a method that makes some.")
         return HeadAtlasError(
             f"The atlas {self.path} has no maps yet. {self.run.still_to_come} If nothing is writing it, continue it "
-            f"with: {self.run.asked.command or 'headatlas.map'}"
+            f"with: {self._command}"
         )
+
+    @property
+    def _command(self) -> str:
+        return self.run.asked.command or "headatlas.map"
 
     def _table(
         self, name: str, schema: pa.Schema, optional: bool = False, later: frozenset[str] = frozenset()
     ) -> pd.DataFrame:
-        """A table of the atlas; where an optional one is missing, an empty one. Columns that came `later` may lack."""
-        path = self.path / name
-        if optional and not path.exists():
-            return schema.empty_table().to_pandas()
-        try:
-            table = pq.read_table(path)
-        except FileNotFoundError:
-            command = self.run.asked.command or "headatlas.map"
-            raise HeadAtlasError(
-                f"The atlas {self.path} is not finished: it has no {name}. Continue it with: {command}"
-            ) from None
-        except (OSError, pa.ArrowInvalid) as error:
-            raise HeadAtlasError(f"Cannot read {path}: {error}. Map again to write it anew.") from None
-        for column in schema:
-            if column.name in later and column.name not in table.schema.names:
-                table = table.append_column(column, pa.nulls(len(table), column.type))
-        if table.schema.names != schema.names:
-            missing = set(schema.names) ^ set(table.schema.names)
-            raise HeadAtlasError(
-                f"Cannot read {path}: its columns are not those of this version of headatlas (it differs in "
-                f"{', '.join(sorted(missing))}). Map again to write it anew."
-            )
-        return table.to_pandas()
+        return read_table(self.path / name, schema, self._command, optional, later)

@@ -134,6 +134,8 @@ def _print(plan: Plan) -> None:
         f"more forward) and {gigabytes(memory.forward)} for everything else.",
         soft_wrap=True,
     )
+    if memory.beside:
+        console.print(memory.beside, soft_wrap=True)
     for sentence in plan.assumed:
         console.print(f"- {sentence}", soft_wrap=True)
 

@@ -1,4 +1,4 @@
-"""headatlas status: how far a map is."""
+"""headatlas status: how far a map or its tests are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(
     atlas: Annotated[Path, typer.Argument(help="The atlas folder.")],
     json_: Json = False,
 ) -> None:
-    """Say how far a map is: cells done, running and failed by stage, who computes what, and how long it will take.
+    """Say how far a map or its tests are: cells by stage, who computes what, and how long it will take.
 
     It only reads, so it can be asked at any time, from any machine that sees the folder.
     """
@@ -54,8 +54,9 @@ def _sentence(status: Status, folder: Path) -> str:
         counted = f" {cells.computed:,} cells computed, {cells.reused:,} reused." if cells else ""
         return f"The atlas {folder} is finished.{counted}"
     if not status.present:
-        command = record.asked.command if record else None
-        go_on = command or shlex.join(["headatlas", "gather", str(folder)])
+        go_on = status.command or (
+            "headatlas.verify" if status.testing else shlex.join(["headatlas", "gather", str(folder)])
+        )
         return f"Nobody is working on {folder}. Nothing that was finished is lost; continue with: {go_on}"
     speed = f"{count(len(status.present), 'worker')}, {rounded(status.tokens_per_second)} tokens/s"
     if status.seconds_left is None:
@@ -105,6 +106,8 @@ def _doing(worker: Worker, status: Status) -> str:
 def _as_json(status: Status) -> dict[str, object]:
     return {
         "finished": status.is_over,
+        "testing": status.testing,
+        "command": status.command,
         "stages": [asdict(stage) for stage in status.stages],
         "workers": [{**asdict(worker), "gone": worker.name in status.gone} for worker in status.workers],
         "failures": status.failures,

@@ -56,6 +56,7 @@ def run(
     from headatlas.progress import Reporter
     from headatlas.workflows.verify import verify
 
+    command = shlex.join(["headatlas", *sys.argv[1:]])
     try:
         tested = verify(
             atlas,
@@ -70,11 +71,11 @@ def run(
             measure=measure,
             distractors=distractors,
             load_options={"device": device, "trust_remote_code": trust_remote_code},
+            command=command,
             workers=workers,
             reporter=Reporter(quiet=quiet or json_),
         )
     except KeyboardInterrupt:
-        command = shlex.join(["headatlas", *sys.argv[1:]])
         raise Interrupted(f"Interrupted. Nothing that was finished is lost; continue with: {command}") from None
     chosen = tested.choose_method(method)
     if json_:

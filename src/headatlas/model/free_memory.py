@@ -1,4 +1,4 @@
-"""How much memory is free now, on the processor's side and on a device."""
+"""How much memory is free now, on the processor's side and on a device, and how much this process holds."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ def free_memory(device: torch.device) -> int | None:
     return _main_memory() if device.type == "cpu" else None
 
 
+def resident_memory() -> int | None:
+    """Bytes of main memory that this process holds; None where nobody says."""
+    return _number(Path("/proc/self/status"), "VmRSS")
+
+
 def _main_memory() -> int | None:
     """What the system calls available, within the limit of a container."""
     free = [size for size in (_available(), _within_limit()) if size is not None]
@@ -27,8 +32,13 @@ def _main_memory() -> int | None:
 
 
 def _available() -> int | None:
+    return _number(Path("/proc/meminfo"), "MemAvailable")
+
+
+def _number(path: Path, name: str) -> int | None:
+    """Bytes, from a file in which the system says them."""
     try:
-        found = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
+        found = re.search(rf"^{name}:\s+(\d+) kB$", path.read_text(), re.MULTILINE)
     except OSError:
         return None
     return int(found[1]) * 1024 if found else None

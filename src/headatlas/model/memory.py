@@ -15,12 +15,40 @@ import torch
 from headatlas.model.free_memory import free_memory
 from headatlas.model.heads import HeadModel
 from headatlas.model.sizes import Sizes, sizes
+from headatlas.wording import gigabytes
 
 STREAM = 5  # copies of the residual stream in a forward: embedding, recorded input, residual, its norm, their sum
 EDITED = 5  # of what the heads of a layer write: as attention gives it, scaled, its baseline, that scaled, and the sum
 SCORED = 8  # bytes of a logit and its log-probability, which are float32 whatever the model is
 SAFE = 0.9  # of the free memory may be planned for
 GRADED = 12  # the same in a backward: log-probability, its gradient, and that of the logit
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes at the peak: the weights; what a backward holds, and what it holds where memory is short and layers are
+    computed again in it; what everything else holds. Beside that, what the process held before it loaded weights; None
+    where nobody says."""
+
+    weights: int
+    backward: int
+    checkpointed: int
+    forward: int
+    process: int | None = None
+
+    @property
+    def peak(self) -> int:
+        return self.weights + max(self.backward, self.forward)
+
+    @property
+    def beside(self) -> str:
+        """What comes on top of the peak, in a sentence; empty where nobody says."""
+        if self.process is None:
+            return ""
+        return (
+            f"Python and its libraries take {gigabytes(self.process)} beside that before the model is loaded, and then "
+            "some more: a map loads further libraries, and the allocator keeps part of what is freed."
+        )
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -131,44 +131,37 @@ def _mean_correlation(pairs: list[MapPair]) -> float:
 def repeated_overlap(task_map: TaskMap, k: int, seed: int = 0) -> float:
     """How many of the first k heads new examples would give again, as the standard errors imply."""
     repeats = _repeats(task_map, np.random.default_rng(seed))
-    return float("nan") if repeats is None else _top_overlap(repeats.whole, k)
+    return float("nan") if repeats is None else _top_overlap(repeats(1.0), k)
 
 
-class _Repeats(NamedTuple):
-    """Two measurements of the same effects, drawn anew [draw, head]: with the map's noise, and that of half the
-    examples."""
-
-    whole: tuple[Array, Array]
-    half: tuple[Array, Array]
-
-
-def _repeats(task_map: TaskMap, rng: np.random.Generator) -> _Repeats | None:
-    """None where no standard errors are known, or of fewer than three heads."""
+def _repeats(task_map: TaskMap, rng: np.random.Generator) -> Callable[[float], tuple[Array, Array]] | None:
+    """A function that draws two measurements of the same effects [draw, head] with so many times the noise of the map;
+    None where no standard errors are known, or of fewer than three heads."""
     if not task_map.has_errors or len(task_map.value) < 3:
         return None
     effects = effect_draws(task_map.value, task_map.stderr, rng).astype(float)
 
-    def again(stderr: Array) -> Array:
-        return effects + stderr * rng.standard_normal(effects.shape)
+    def again(noise: float) -> Array:
+        return effects + noise * task_map.stderr * rng.standard_normal(effects.shape)
 
-    whole, half = task_map.stderr, np.sqrt(2) * task_map.stderr
-    return _Repeats((again(whole), again(whole)), (again(half), again(half)))
+    return lambda noise: (again(noise), again(noise))
 
 
 def _repetition(task_map: TaskMap, k: int, rng: np.random.Generator) -> dict[str, float]:
     repeats = _repeats(task_map, rng)
     if repeats is None:
         return dict.fromkeys(("repeat", "half", "repeat_overlap"), float("nan"))
+    whole, half = repeats(1.0), repeats(np.sqrt(2))  # half of the examples have twice the variance
     return {
-        "repeat": _row_correlation(*repeats.whole),
-        "half": _row_correlation(*repeats.half),
-        "repeat_overlap": _top_overlap(repeats.whole, k),
+        "repeat": _row_correlation(*whole),
+        "half": _row_correlation(*half),
+        "repeat_overlap": _top_overlap(whole, k),
     }
 
 
 def _top_overlap(drawn: tuple[Array, Array], k: int) -> float:
     """How many of the first k heads two measurements share, on average over the rows."""
-    tops = [np.argsort(-rows, axis=1)[:, :k] for rows in drawn]
+    tops = [np.argpartition(-rows, k - 1, axis=1)[:, :k] for rows in drawn]
     return float(np.mean([len(set(first) & set(second)) for first, second in zip(*tops, strict=True)]))
 
 

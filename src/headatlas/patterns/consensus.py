@@ -145,8 +145,7 @@ def _too_few(methods: list[str], where: str) -> HeadAtlasError:
 def _witness(atlas: Atlas, task: str, method: str) -> Witness:
     info = atlas.info(method)
     rows = atlas.table(task, method).set_index(["layer", "head"])
-    scores = atlas.scores
-    scores = scores[(scores["method"] == method) & (scores["task"] == task) & (scores["measure"] == info.primary)]
+    scores = atlas.rows_of(method, info.primary, task)
     by_head = scores.groupby(["layer", "head"])
     # A head is supported if every seed supports it; with a q missing in any seed nothing is known.
     largest_q = by_head["q_value"].max().where(by_head["q_value"].count() == by_head.size())

@@ -27,7 +27,9 @@ def effect_draws(value: Array, stderr: Array, rng: np.random.Generator) -> np.nd
     stderr = np.maximum(stderr, 1e-3 * np.median(stderr[stderr > 0]))
     widths = _widths(value, stderr)
     posterior = _posterior(value, stderr, widths)
-    chosen = (rng.random((BANK, len(value), 1)) > np.cumsum(posterior, axis=1)[None, :, :-1]).sum(axis=2)
+    uniform, chosen = rng.random((BANK, len(value))), np.zeros((BANK, len(value)), dtype=int)
+    for below in np.cumsum(posterior, axis=1).T[:-1]:  # one width at a time: all at once take much memory
+        chosen += uniform > below
     width = widths[chosen]
     shrink = width**2 / (width**2 + stderr**2)
     drawn = shrink * value + np.sqrt(shrink) * stderr * rng.standard_normal(chosen.shape)

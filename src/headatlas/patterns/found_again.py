@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -48,20 +49,22 @@ class FoundAgain(NamedTuple):
 def found_again(atlas: Atlas, method: str | None = None, task: str | None = None) -> list[FoundAgain]:
     """For every method and task, or those asked for, by the method's first measure; maps of which nothing is known are
     left out."""
-    found = []
+    found, reported = [], atlas.diagnostics
+    if task is not None:
+        reported = reported[reported["task"] == task]
+    means = reported.groupby(["method", "task", "metric"])["value"].mean()
+    numbers = {key: of_map.droplevel([0, 1]).to_dict() for key, of_map in means.groupby(level=[0, 1])}
     for name in [method] if method else atlas.methods:
         for task_map in read_maps(atlas, name, atlas.choose_measure(name)):
             if task in (None, task_map.task):
-                one = _one(atlas, name, task_map)
+                one = _one(atlas, name, task_map, numbers.get((name, task_map.task), {}))
                 found += [one] if any(n is not None for n in (one.halves, one.between_seeds, one.repeat)) else []
     return found
 
 
-def _one(atlas: Atlas, method: str, task_map: TaskMap) -> FoundAgain:
-    task, rows = task_map.task, atlas.diagnostics
-    rows = rows[(rows["method"] == method) & (rows["task"] == task)]
-    numbers: dict[str, float] = rows.groupby("metric")["value"].mean().to_dict()
-    heads = len(task_map.value)
+def _one(atlas: Atlas, method: str, task_map: TaskMap, numbers: Mapping[str, float]) -> FoundAgain:
+    """`numbers` are what the method reports about the task, as means over seeds."""
+    task, heads = task_map.task, len(task_map.value)
     k = int(numbers.get(FIRST_HEADS, max(1, min(TOP, heads // 4))))
     seed_maps = list(read_seed_maps(atlas, method, atlas.choose_measure(method), task).values())
     pairs = comparable((a, b) for i, a in enumerate(seed_maps) for b in seed_maps[i + 1 :])

@@ -98,14 +98,13 @@ class TaskMap:
 
 def read_maps(atlas: Atlas, method: str, measure: str) -> list[TaskMap]:
     """The maps of all tasks, in the order of the atlas. Heads whose value is not finite count as not measured."""
-    rows = _rows(atlas, method, measure)
-    return [_mean_over_seeds(atlas, task, rows[rows["task"] == task]) for task in dict.fromkeys(rows["task"])]
+    by_task = {task: _rows(atlas, method, measure, task) for task in atlas.tasks_of(method)}
+    return [_mean_over_seeds(atlas, task, rows) for task, rows in by_task.items() if len(rows)]
 
 
 def read_seed_maps(atlas: Atlas, method: str, measure: str, task: str) -> dict[int, TaskMap]:
     """One map per seed."""
-    rows = _rows(atlas, method, measure)
-    by_seed = rows[rows["task"] == task].groupby("seed", sort=True)
+    by_seed = _rows(atlas, method, measure, task).groupby("seed", sort=True)
     return {int(seed): _mean_over_seeds(atlas, task, seed_rows) for seed, seed_rows in by_seed}
 
 
@@ -124,9 +123,9 @@ def _restricted(task_map: TaskMap, mask: np.ndarray) -> TaskMap:
     return replace(task_map, **arrays)
 
 
-def _rows(atlas: Atlas, method: str, measure: str) -> pd.DataFrame:
-    scores = atlas.scores
-    return scores[(scores["method"] == method) & (scores["measure"] == measure) & np.isfinite(scores["value"])]
+def _rows(atlas: Atlas, method: str, measure: str, task: str) -> pd.DataFrame:
+    rows = atlas.rows_of(method, measure, task)
+    return rows[np.isfinite(rows["value"])]
 
 
 def _run_facts(atlas: Atlas, rows: pd.DataFrame) -> tuple[int, float]:

@@ -23,10 +23,20 @@ from headatlas.wording import some_of
 
 
 class RunContext:
-    """The model, the split suite and the runner. Examples are tokenised and batched once, for all methods and tests."""
+    """The model, the split suite and the runner. Examples are tokenised and batched once, for all methods and tests.
 
-    def __init__(self, model: HeadModel, splits: Mapping[str, Suite], runner: Runner, encoder: Encoder):
-        self.model, self.splits, self.runner, self.encoder = model, splits, runner, encoder
+    `process` are the bytes that this process held before it loaded the model, where that is known.
+    """
+
+    def __init__(
+        self,
+        model: HeadModel,
+        splits: Mapping[str, Suite],
+        runner: Runner,
+        encoder: Encoder,
+        process: int | None = None,
+    ):
+        self.model, self.splits, self.runner, self.encoder, self.process = model, splits, runner, encoder, process
         self.model_fingerprint = model.fingerprint()
         self.tasks = splits["fit"].tasks
         self._batches: dict[tuple[str, str, bool, bool], list[Batch]] = {}

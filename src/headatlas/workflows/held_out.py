@@ -127,8 +127,8 @@ def prepare_trial(
     if settings.examples is not None:
         splits[SPLIT] = splits[SPLIT].limit(settings.examples, how.split_seed)
     tasks, mapped_on = atlas.tasks_of(method), context.with_splits(splits)
-    measured = atlas.scores.loc[atlas.scores["method"] == method, "measure"].unique().tolist()
-    maps = {task: {measure: atlas.grid(task, method, measure) for measure in measured} for task in tasks}
+    measures = atlas.measures_of(method)
+    maps = {task: {measure: atlas.grid(task, method, measure) for measure in measures} for task in tasks}
     quantities = {task: _quantity(atlas, method, mapped_on, task) for task in tasks}
     knows = suite.knowledge.high_level or settings.chains == 0
     knowledge = suite.knowledge if knows else load_suite("chains").knowledge

@@ -11,10 +11,10 @@ import torch
 
 from headatlas.atlas.run_record import MapSettings
 from headatlas.methods.base import Method
-from headatlas.model.free_memory import free_memory
+from headatlas.model.free_memory import free_memory, resident_memory
 from headatlas.model.heads import HeadModel
 from headatlas.model.loading import load
-from headatlas.model.memory import Load, backward_fits, held_bytes
+from headatlas.model.memory import Load, Memory, backward_fits, held_bytes
 from headatlas.model.outline import Outline, read_outline
 from headatlas.model.precision import is_rounded
 from headatlas.model.sizes import Sizes, sizes
@@ -51,21 +51,6 @@ class Stage:
     most: int
     exact: bool
     memory: int
-
-
-@dataclass(frozen=True)
-class Memory:
-    """Bytes at the peak: the weights; what a backward holds, and what it holds where memory is short and layers are
-    computed again in it; what everything else holds. Cells that run side by side hold as much each."""
-
-    weights: int
-    backward: int
-    checkpointed: int
-    forward: int
-
-    @property
-    def peak(self) -> int:
-        return self.weights + max(self.backward, self.forward)
 
 
 @dataclass(frozen=True)
@@ -114,6 +99,7 @@ class Plan:
         return [
             f"This will take {self.time}: {rounded(self.tokens)} tokens at {rate} ({self.speed.source}); {shares}.",
             f"Memory at the peak: about {gigabytes(self.memory.peak)}{each}. `headatlas plan` shows the parts.",
+            *filter(None, [self.memory.beside]),
         ]
 
     def seconds_of(self, tokens: int) -> float:
@@ -162,7 +148,8 @@ def plan_map(
         outline.tokenizer = Words()
         assumed.append("No tokenizer is at hand: tokens are counted as words, digits and marks.")
     lanes = planned_lanes(sizes(outline).parameters, outline.dtype, _target(device))
-    context = RunContext(outline, splits, NotingRunner(Crew(lanes=lanes)), Encoder(outline, chat))
+    process = None if isinstance(model, HeadModel) else resident_memory()
+    context = RunContext(outline, splits, NotingRunner(Crew(lanes=lanes)), Encoder(outline, chat), process)
     if speed is None and load_weights and isinstance(outline, Outline) and _fits(outline, device):
         loaded = load(str(model), dtype=dtype, device=device, quantize=quantize, reporter=reporter)
         speed = time_model(RunContext(loaded, splits, NotingRunner(Crew.of(loaded)), Encoder(loaded, chat)))
@@ -214,6 +201,7 @@ def make_plan(
             _largest(size, run, crew, backward=True),
             _largest(size, run, crew, backward=True, checkpoint=True),
             _largest(size, run, crew, backward=False),
+            context.process,
         ),
         assumed=tuple(said),
     )

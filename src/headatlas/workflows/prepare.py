@@ -11,6 +11,7 @@ from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.run_record import Asked, MapSettings
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.methods.base import Method
+from headatlas.model.free_memory import resident_memory
 from headatlas.model.heads import HeadModel
 from headatlas.model.loading import load
 from headatlas.progress import Reporter
@@ -82,11 +83,12 @@ def prepare(parameters: Mapping[str, Any], out: Path, reporter: Reporter) -> Pre
         tasks=list(tasks) if tasks else None,
         command=parameters["command"],
     )
+    process = None
     if not isinstance(model, HeadModel):
+        process = resident_memory()
         model = load(model, reporter=reporter, **load_options)
-    context = RunContext(
-        model, checked.splits, Runner(out / "cells", reporter, crew=Crew.of(model)), Encoder(model, parameters["chat"])
-    )
+    runner = Runner(out / "cells", reporter, crew=Crew.of(model))
+    context = RunContext(model, checked.splits, runner, Encoder(model, parameters["chat"]), process)
     methods = checked.request.methods
     _check_examples(context, methods)
     return Prepared(context, checked.request.suite, methods, parameters["methods"] is not None, checked.settings, asked)

@@ -40,6 +40,7 @@ class TestOrder(WorkOrder):
     distractors: bool = True
     model: str | None = None
     load_options: dict[str, Any] = Field(default_factory=dict)
+    command: str | None = None
 
 
 @dataclass(frozen=True)

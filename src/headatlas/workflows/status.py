@@ -1,4 +1,4 @@
-"""`headatlas status`: how far a map is, read from its folder while others write it."""
+"""`headatlas status`: how far a map or its tests are, read from the folder while others write it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from headatlas.atlas.run_record import RunRecord, read_run
-from headatlas.run.store import PLAN, FolderStore, read_json
+from headatlas.run.store import PLAN, TESTING, FolderStore, read_json
 from headatlas.run.worker import Worker
 
 
@@ -26,7 +26,10 @@ class StageStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """How far a map is. `seconds_left` is None where nobody works or nothing is known of its speed yet."""
+    """How far a map is, or its tests. `seconds_left` is None where nobody works or nothing is known of its speed yet.
+
+    `command` is what was asked for; None where a map or its tests were asked for in Python.
+    """
 
     stages: list[StageStatus]
     workers: list[Worker]
@@ -34,6 +37,8 @@ class Status:
     failures: list[str]
     tokens_per_second: float
     record: RunRecord | None
+    command: str | None
+    testing: bool = False
 
     @property
     def present(self) -> list[Worker]:
@@ -41,8 +46,8 @@ class Status:
 
     @property
     def is_over(self) -> bool:
-        """Whether the map is made."""
-        return not self.stages and self.record is not None and not self.record.pending
+        """Whether the map is made, and nobody began tests without ending them."""
+        return not self.testing and not self.stages and self.record is not None and not self.record.pending
 
     @property
     def seconds_left(self) -> float | None:
@@ -67,10 +72,14 @@ def read_status(out: Path) -> Status:
             stages[name] = StageStatus(name, cells, begun=False, tokens_left=tokens)
     workers = store.workers()
     gone = [worker.name for worker in workers if worker.is_gone]
+    tests = read_json(store.work / TESTING)
     if not store.work.is_dir():  # the map was done meanwhile
-        return Status([], [], [], [], 0.0, read_run(out))
+        return Status([], [], [], [], 0.0, read_run(out), None)
     rate = sum(worker.tokens / worker.busy for worker in workers if worker.busy and worker.name not in gone)
-    return Status(list(stages.values()), workers, gone, list(failures.values()), rate, record)
+    command = tests.get("command") if tests else record.asked.command if record else None
+    return Status(
+        list(stages.values()), workers, gone, list(failures.values()), rate, record, command, testing=tests is not None
+    )
 
 
 def _with_step(

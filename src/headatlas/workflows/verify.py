@@ -21,6 +21,7 @@ from headatlas.evidence.base import EvidenceTest, with_q_values
 from headatlas.evidence.trial import Trial
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
+from headatlas.run.store import FolderStore
 from headatlas.suites.suite import Suite
 from headatlas.workflows.executors import Local, choose_executor
 from headatlas.workflows.lead import lead
@@ -44,6 +45,7 @@ def verify(
     measure: str | None = None,
     distractors: bool = True,
     load_options: Mapping[str, Any] | None = None,
+    command: str | None = None,
     workers: int | None = None,
     reporter: Reporter | None = None,
 ) -> Atlas:
@@ -69,7 +71,7 @@ def verify(
         tests=None if tests is None else list(tests), method=method, preset=preset, ks=None if ks is None else list(ks),
         draws=draws, limit=limit, baseline=baseline, measure=measure, distractors=distractors,
         model=None if model is None or isinstance(model, HeadModel) else absolute(model),
-        load_options=dict(load_options or {}),
+        load_options=dict(load_options or {}), command=command,
     )  # fmt: skip
     threads = executor.enter()
     try:
@@ -93,6 +95,7 @@ def _shared(atlas: Atlas, trial: Trial, order: TestOrder, executor: Local, repor
     """Cells are shared out among the workers, where there are several."""
     if executor.workers == 1:
         yield
+        FolderStore(atlas.path).close()  # several workers that were killed may have left something
         return
     with lead(atlas.path, order, executor, trial.context, None, reporter) as context:
         trial.context = context

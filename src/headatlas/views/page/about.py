@@ -48,7 +48,7 @@ def describe_tasks(atlas: Atlas) -> list[dict[str, Any]]:
 
 
 def describe_method(atlas: Atlas, info: MethodInfo) -> dict[str, Any]:
-    measured = set(atlas.scores.loc[atlas.scores["method"] == info.name, "measure"])
+    measured = set(atlas.measures_of(info.name))
     names = [measure.name for measure in info.measures if measure.name in measured]
     names += sorted(measured - set(names))
     notes = task_notes(atlas, info.name)

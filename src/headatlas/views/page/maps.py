@@ -61,7 +61,7 @@ def read_seed_maps(atlas: Atlas) -> list[SeedMaps]:
     layers, heads = atlas.shape
     size = layers * heads
     seed_maps = []
-    for (method, measure, task), rows in atlas.scores.groupby(["method", "measure", "task"], sort=False):
+    for (method, measure, task), rows in atlas.maps.items():
         seeds, seed_index = np.unique(rows["seed"].to_numpy(), return_inverse=True)
         at = (seed_index, rows["layer"].to_numpy() * heads + rows["head"].to_numpy())
         columns = (rows["value"], rows["low"], rows["high"], rows["q_value"])

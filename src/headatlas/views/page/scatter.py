@@ -16,7 +16,6 @@ def describe_axes(atlas: Atlas) -> list[tuple[str, str]]:
     default = atlas.info(atlas.choose_method())
     others = [atlas.info(method) for method in atlas.methods if method != default.name]
     others.sort(key=lambda info: info.kind != default.kind)
-    measured = atlas.scores.loc[atlas.scores["method"] == default.name, "measure"].unique()
     second = [(info.name, info.primary) for info in others]
-    second += [(default.name, str(measure)) for measure in measured if measure != default.primary]
+    second += [(default.name, measure) for measure in atlas.measures_of(default.name) if measure != default.primary]
     return [(default.name, default.primary), second[0]] if second else []

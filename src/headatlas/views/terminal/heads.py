@@ -25,10 +25,7 @@ def top_table(atlas: Atlas, task: str | None, k: int, method: str | None) -> Gro
     info = atlas.info(method)
     measure = info.measure(info.primary)
     rows = atlas.table(task, method)
-    seeds = atlas.scores.loc[
-        (atlas.scores["method"] == method) & (atlas.scores["task"] == task) & (atlas.scores["measure"] == measure.name),
-        "seed",
-    ].nunique()
+    seeds = atlas.rows_of(method, measure.name, task)["seed"].nunique()
     has_interval, has_q = (bool(rows[column].notna().any()) for column in ("low", "q_value"))
     has_range = seeds > 1
     columns = ["rank", "head", measure.label]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import torch
@@ -22,7 +22,6 @@ from headatlas.run.context import RunContext
 from headatlas.run.interventions import result_of, where_scored
 
 INTACT = CellKind("intact scores", 2)
-Outcome = Result | Exception
 
 
 @dataclass(frozen=True)
@@ -45,53 +44,53 @@ class Reader:
 
 def intact_cell(context: RunContext, batch: Batch) -> Cell:
     """What the intact model makes of a batch: `logprobs` and `greedy` [slot]."""
-    run = partial(_run, context.model, batch, ())
-    return context.cell(INTACT, lambda: _settled(run()[0]), batch.ids.numel(), batch=batch.key)
+    return context.cell(INTACT, lambda: _run(context.model, batch, ())[0], batch.ids.numel(), batch=batch.key)
 
 
 def reader_cell(context: RunContext, batch: Batch, reader: Reader) -> Cell:
     """What a reader reads, in a forward for it alone."""
-    run, tokens = partial(_run, context.model, batch, (reader,)), batch.ids.numel() + reader.tokens
-    forwards = 1 + reader.forwards
     return context.cell(
-        reader.kind, lambda: _settled(run()[1]), tokens, forwards=forwards, batch=batch.key, **reader.inputs
+        reader.kind,
+        lambda: _run(context.model, batch, (reader,))[1],
+        batch.ids.numel() + reader.tokens,
+        forwards=1 + reader.forwards,
+        batch=batch.key,
+        **reader.inputs,
     )
 
 
 def intact_cells(context: RunContext, batch: Batch, readers: Sequence[Reader]) -> list[Cell]:
-    """The scores of a batch and what readers read, in one forward: the cells of `intact_cell` and `reader_cell`."""
-    alone = [intact_cell(context, batch), *(reader_cell(context, batch, reader) for reader in readers)]
+    """The cells of `intact_cell` and of `reader_cell`, in one forward. Scores do not fail because a reader does."""
+    scores, read = intact_cell(context, batch), [reader_cell(context, batch, reader) for reader in readers]
     if not readers:
-        return alone
-    run = cache(partial(_run, context.model, batch, tuple(readers)))
+        return [scores]
+
+    @cache
+    def run() -> tuple[Sequence[Result], Exception | None]:
+        try:
+            return _run(context.model, batch, readers), None
+        except Exception as error:
+            return _run(context.model, batch, ()), error
 
     def computed(number: int) -> Callable[[], Result]:
-        return lambda: _settled(run()[number])
+        def compute() -> Result:
+            results, error = run()
+            if error is not None and number:
+                raise error
+            return results[number]
 
-    together = [replace(cell, compute=computed(number), group=alone[0].key) for number, cell in enumerate(alone)]
-    # The scores count the forward, readers what they run besides.
-    more = [replace(cell, tokens=r.tokens, forwards=r.forwards) for cell, r in zip(together[1:], readers, strict=True)]
-    return [together[0], *more]
+        return compute
+
+    # The scores count the forward, and readers what they run besides.
+    more = [replace(cell, tokens=r.tokens, forwards=r.forwards) for cell, r in zip(read, readers, strict=True)]
+    return [replace(cell, compute=computed(number), group=scores.key) for number, cell in enumerate([scores, *more])]
 
 
 @torch.inference_mode()
-def _run(model: HeadModel, batch: Batch, readers: Sequence[Reader]) -> list[Outcome]:
-    """The scores of a batch, then the outcome of every reader. Each may fail without the others."""
+def _run(model: HeadModel, batch: Batch, readers: Sequence[Reader]) -> list[Result]:
+    """The scores of a batch, then the result of every reader."""
     with where_scored(model), ExitStack() as reading:
         read = [reading.enter_context(model.capture(reduce=reader.reduce)) for reader in readers]
         logits = batch.logits(model)
-    finished = [_attempt(partial(reader.finish, z, logits)) for reader, z in zip(readers, read, strict=True)]
+    finished = [reader.finish(z, logits) for reader, z in zip(readers, read, strict=True)]
     return [result_of(*batch.scores(model, logits)), *finished]
-
-
-def _attempt(compute: Callable[[], Result]) -> Outcome:
-    try:
-        return compute()
-    except Exception as error:
-        return error
-
-
-def _settled(outcome: Outcome) -> Result:
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome

@@ -1,4 +1,4 @@
-"""What the probe costs: reading features against the bare forward pass, and fitting with its null."""
+"""What the probe costs: reading features while competence runs, against competence alone; and fitting with its null."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import resource
 import tempfile
 from pathlib import Path
 
-import torch
-
 from benchmarks.clock import interleaved, report, seconds
 from headatlas.methods.probe.data import ProbeData
-from headatlas.methods.probe.features import read_batch
+from headatlas.methods.probe.features import feature_reader
 from headatlas.methods.probe.linear import fit_linear
 from headatlas.methods.probe.reading import Reading
 from headatlas.model.heads import HeadModel
@@ -18,6 +16,7 @@ from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
+from headatlas.run.intact import intact_cell, intact_cells
 from headatlas.suites.cognitive import cognitive
 
 SHUFFLES = 20
@@ -27,20 +26,20 @@ def run(model: HeadModel) -> None:
     suite = cognitive()
     with tempfile.TemporaryDirectory() as folder:
         context = RunContext(model, suite.split(), Runner(Path(folder), Reporter(quiet=True)), Encoder(model))
-        batches = [batch for task in context.tasks for batch in context.batches(task, "choose")[::6]]
+        batches = [batch for task in context.tasks for batch in context.intact_batches(task, "choose")[::6]]
         tokens = sum(batch.ids.numel() for batch in batches)
 
         def bare() -> None:
             for batch in batches:
-                with torch.inference_mode(), model.only_logits(batch.rows, batch.positions):
-                    model.logits(batch.ids)
+                intact_cell(context, batch).compute()
 
         def reading() -> None:
             for batch in batches:
-                read_batch(context, batch, Reading(), None)
+                for cell in intact_cells(context, batch, [feature_reader(context, batch, Reading())]):
+                    cell.compute()
 
         plain, read = interleaved([bare, reading], repeats=3)
-        report(f"features, {tokens} tokens: against the bare forward pass", read / plain, "x", "at most 1.3")
+        report(f"competence with features, {tokens} tokens: against competence alone", read / plain, "x", "at most 1.3")
         data = ProbeData.collect(context, Reading())
         rows = sum(len(labels) for labels in data.labels.values())
         spent = seconds(lambda: fit_linear(context, data, SHUFFLES, seeds=1))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from headatlas.atlas.records import AT_CHANCE, COMPETENT
-from headatlas.run.competence import competence, intact_cell
+from headatlas.run.competence import competence
+from headatlas.run.intact import intact_cell
 from headatlas.stats import proportion_interval
 from headatlas.suites.suite import SPLITS, Suite
 from tests import tiny

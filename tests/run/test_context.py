@@ -16,7 +16,7 @@ from headatlas.methods.gate.contrast import Contrast
 from headatlas.methods.gate.gate import Gate
 from headatlas.methods.probe import features, linear, paper
 from headatlas.methods.probe.probe import Probe
-from headatlas.run import baselines, competence, generation
+from headatlas.run import baselines, competence, generation, intact
 from headatlas.run import context as context_module
 from headatlas.run.cells import CellKind
 from headatlas.suites.suite import Suite
@@ -25,7 +25,7 @@ from tests.run.contexts import run_context
 
 # Every kind of cell: the module and the name of its constant.
 KINDS = [
-    (competence, "INTACT"),
+    (intact, "INTACT"),
     (baselines, "MEAN"),
     (generation, "ANSWERS"),
     (effects, "ATTRIBUTION"),

@@ -17,7 +17,7 @@ from headatlas.workflows.map import map_heads
 from tests import tiny
 
 # Of every method that runs by default, in the order of their turns: which of the cells that it computes is not written.
-KILLED_AT = {"attribute": 2, "attention": 3, "ablate": 4, "probe": 4, "gate": 5}
+KILLED_AT = {"attribute": 2, "attention": 3, "ablate": 4, "probe": 1, "gate": 5}
 
 
 def in_fork(work: Callable[[], object]) -> int:

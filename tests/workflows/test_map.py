@@ -25,6 +25,7 @@ from headatlas.workflows import map as mapping
 from headatlas.workflows.map import map_heads
 from tests import tiny
 from tests.run.contexts import run_context
+from tests.workflows.same import assert_same
 
 QUIET = Reporter(quiet=True)
 # A random model is at chance. Figures and reports take longest, and most tests do not look at them.
@@ -142,6 +143,15 @@ def test_a_changed_setting_gives_new_cells_and_only_its_own_scores(tmp_path):
     alone = map_all(tiny.model(), tiny.suite(), ["ablate"], preset="standard", baseline="zero", out=tmp_path / "b")
     assert (out / "scores.parquet").read_bytes() == (alone.path / "scores.parquet").read_bytes()
     assert not np.allclose(mean["value"], zero.scores["value"])
+
+
+def test_a_probe_that_is_added_later_gives_the_bytes_of_one_that_was_there_from_the_beginning(tmp_path):
+    """Its features are read with competence where that is still to run, and alone otherwise."""
+    settings = {"probe": {"shuffles": 10}}
+    map_all(tiny.model(), tiny.suite(), ["attention"], out=tmp_path / "later")
+    for name in ("later", "at once"):
+        map_all(tiny.model(), tiny.suite(), ["attention", "probe"], settings=settings, out=tmp_path / name)
+    assert_same(tmp_path / "later", tmp_path / "at once")
 
 
 def test_another_model_shares_no_cell(tmp_path):

@@ -10,17 +10,21 @@ from rich.console import Console
 
 from headatlas.methods import METHODS
 from headatlas.methods.base import Method
+from headatlas.methods.probe.probe import Probe
 from headatlas.model import memory
 from headatlas.model.loading import load
 from headatlas.progress import Reporter
 from headatlas.run.cells import Cell
-from headatlas.run.speed import Speed
+from headatlas.run.intact import intact_cell
+from headatlas.run.speed import Speed, given_speed
+from headatlas.suites.suite import SPLITS
 from headatlas.wording import gigabytes
 from headatlas.workflows import plan as planning
 from headatlas.workflows import prepare as preparing
 from headatlas.workflows.map import map_heads
 from headatlas.workflows.plan import plan_map
 from tests import tiny
+from tests.run.contexts import run_context
 
 SUITE = tiny.suite()
 METHODS_OF_MAP = ["attribute", "ablate", "probe", "gate", "attention"]
@@ -64,6 +68,23 @@ def test_cells_that_methods_share_count_once(tiny_folder):
         for names in (["ablate"], ["attribute", "ablate"])
     )
     assert both.tokens < alone.tokens and both.cells < alone.cells
+
+
+def test_features_of_the_probe_are_read_with_competence_where_that_runs_the_same_batches(tmp_path):
+    context = run_context(tmp_path)
+    batches = [b for task in context.tasks for split in SPLITS for b in context.intact_batches(task, split)]
+    tokens = sum(batch.ids.numel() for batch in batches)
+
+    def stages(**options):
+        plan = planning.make_plan(context, [Probe()], "tiny", given_speed(1), **options)
+        return {stage.name: (stage.cells, stage.tokens, stage.forwards) for stage in plan.stages}
+
+    fits = 1, sum(len(part.examples) for part in context.splits.values()), 0
+    assert stages() == {"competence": (2 * len(batches), tokens, len(batches)), "probe": fits}
+    alone = 1 + len(batches), tokens + fits[1], len(batches)
+    assert stages(known_only=True) == {"competence": (len(batches), tokens, len(batches)), "probe": alone}
+    scored = {intact_cell(context, batch).key for batch in batches}
+    assert stages(is_done=lambda cell: cell.key in scored) == {"competence": (0, 0, 0), "probe": alone}
 
 
 def test_more_examples_and_groups_of_heads_cost_more():

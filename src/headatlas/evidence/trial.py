@@ -17,9 +17,9 @@ from headatlas.evidence.choice import Heads, Ranking, different_draws
 from headatlas.run.baselines import Baselines
 from headatlas.run.batches import BATCH_TOKENS, Batch, make_batches
 from headatlas.run.cells import Cell, CellKind, Result
-from headatlas.run.competence import intact_cell
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Option
+from headatlas.run.intact import intact_cell
 from headatlas.run.interventions import gates_scaling, gates_without
 from headatlas.run.outcomes import Outcome, outcome_of
 from headatlas.run.packing import pack

@@ -13,7 +13,9 @@ from headatlas.noise import noise_of
 from headatlas.stats import Array, summarise
 
 if TYPE_CHECKING:
+    from headatlas.run.batches import Batch
     from headatlas.run.context import RunContext
+    from headatlas.run.intact import Reader
     from headatlas.run.work import Step
 
 
@@ -47,6 +49,11 @@ class Method:
     def work(self, context: RunContext) -> list[Step] | None:
         """The steps of `measure`, in order, without running them; None where the method does not say."""
         return None
+
+    def read_with_competence(self, context: RunContext, batch: Batch) -> Sequence[Reader]:
+        """What `measure` needs of the intact model on a batch with all options (`context.intact_batches`), to be read
+        while competence runs it. `measure` then finds the cells of these readers (`reader_cell`), or runs them."""
+        return ()
 
     def measure(self, context: RunContext) -> Measured:
         """Measure every task of the context."""

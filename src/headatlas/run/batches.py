@@ -93,6 +93,12 @@ class Batch:
         )
 
     @cached_property
+    def answers(self) -> Tensor:
+        """[member]: the slot of the answer, which is the first option of an example."""
+        members = range(len(self.members))
+        return torch.tensor([int((self.owners == member).nonzero()[0]) for member in members])
+
+    @cached_property
     def row_owners(self) -> Tensor:
         """[row]: the entry of `members` that a row belongs to."""
         owners = torch.empty(self.size, dtype=torch.long)
@@ -119,10 +125,16 @@ class Batch:
 
         In a closed batch greedy decoding does not give an answer where it goes on with its last word or number.
         """
-        places, reads = self.places
-        with model.only_logits(*places.T):
-            logits = model.logits(self.ids).float()
-        reads, targets = reads.to(logits.device), self.targets.to(logits.device)
+        return self.scores(model, self.logits(model))
+
+    def logits(self, model: HeadModel) -> Tensor:
+        """Run the model: logits [place, vocabulary] at `places`."""
+        with model.only_logits(*self.places[0].T):
+            return model.logits(self.ids).float()
+
+    def scores(self, model: HeadModel, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """What `score` gives, from logits [place, vocabulary] at `places`."""
+        reads, targets = self.places[1].to(logits.device), self.targets.to(logits.device)
         best, of_targets = logits.argmax(-1)[reads], reads[: len(targets)]
         # Summed in float64 in main memory: the order then does not matter, and some devices have no float64.
         tokens = logits.log_softmax(-1)[of_targets, targets].cpu().double()
@@ -151,8 +163,7 @@ class Batch:
         unfinished = torch.zeros(len(self.owners), dtype=torch.bool)
         last = self.ids[self.ends[:, 0], self.ends[:, 1]].tolist()
         for member, (end, token) in enumerate(zip(last, following.tolist(), strict=True)):
-            answer = int((self.owners == member).nonzero()[0])
-            unfinished[answer] = goes_on(model.tokenizer, end, token)
+            unfinished[self.answers[member]] = goes_on(model.tokenizer, end, token)
         return unfinished
 
 

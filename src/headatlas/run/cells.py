@@ -141,6 +141,10 @@ class Runner:
         if before is not None:
             before()
 
+    def has(self, cell: Cell) -> bool:
+        """Whether a result of the cell is there."""
+        return self._load(cell.key) is not None
+
     def path(self, cell: Cell) -> Path:
         return cell_path(self.folder, cell.key)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from headatlas.atlas.records import AT_CHANCE, COMPETENT, Competence
 from headatlas.model.memory import Load
 from headatlas.run.batches import Batch
-from headatlas.run.cells import Cell, CellKind
+from headatlas.run.cells import Cell, CellsFailed, Result
 from headatlas.run.context import RunContext
-from headatlas.run.interventions import score_intact
+from headatlas.run.intact import Reader, intact_cell, intact_cells
 from headatlas.run.nesting import option_texts, without_continuations
 from headatlas.run.outcomes import answer_wins, by_example
 from headatlas.run.work import Step
@@ -19,14 +20,15 @@ from headatlas.stats import Array, proportion_interval
 from headatlas.suites.example import Example
 from headatlas.suites.suite import SPLITS
 
-INTACT = CellKind("intact scores", 2)
 TITLE = "Competence"
+Readers = Callable[[Batch], Sequence[Reader]]  # what is read in the forwards of competence besides its scores
 
 
-def competence(context: RunContext) -> tuple[list[Competence], set[str]]:
+def competence(context: RunContext, readers: Readers | None = None) -> tuple[list[Competence], set[str]]:
     """One entry per task, over all examples of all splits; and the ids of the examples that the model gets right."""
     batches = _batches(context)
-    results = context.runner.run(TITLE, [intact_cell(context, batch) for _, _, batch in batches])
+    read = _read_with([batch for _, _, batch in batches], context, readers, context.runner.has)
+    results = _run(context, [intact_cells(context, batch, reads) for batch, reads in read])
     scores: dict[str, dict[str, tuple[Array, Array]]] = {task: {} for task in context.tasks}
     known: set[str] = set()
     for (task, split, batch), result in zip(batches, results, strict=True):
@@ -43,11 +45,38 @@ def competence(context: RunContext) -> tuple[list[Competence], set[str]]:
     return entries, known
 
 
-def competence_step(context: RunContext) -> Step:
+def competence_step(
+    context: RunContext, readers: Readers | None = None, is_done: Callable[[Cell], bool] = lambda _: False
+) -> Step:
     """The work of `competence`."""
-    batches = [batch for _, _, batch in _batches(context)]
-    loads = [Load(batch.ids.numel(), places=len(batch.places[0])) for batch in batches]
-    return Step(TITLE, [intact_cell(context, batch) for batch in batches], loads=loads)
+    read = _read_with([batch for _, _, batch in _batches(context)], context, readers, is_done)
+    cells = [cell for batch, reads in read for cell in intact_cells(context, batch, reads)]
+    loads = [Load(batch.ids.numel(), places=len(batch.places[0])) for batch, _ in read]
+    return Step(TITLE, cells, loads=loads, beside=sum(reader.bytes for _, reads in read for reader in reads))
+
+
+def _read_with(
+    batches: Sequence[Batch], context: RunContext, readers: Readers | None, is_done: Callable[[Cell], bool]
+) -> list[tuple[Batch, Sequence[Reader]]]:
+    """Every batch, and what is read while it is scored. Nothing where the scores are there already: of a task at chance
+    nobody needs it, and whoever needs it later runs the batch again."""
+    return [
+        (batch, readers(batch) if readers and not is_done(intact_cell(context, batch)) else ()) for batch in batches
+    ]
+
+
+def _run(context: RunContext, cells: Sequence[Sequence[Cell]]) -> list[Result]:
+    """The scores of every batch, which come first of its cells. What is read beside may fail: the method that needs it
+    will find that out."""
+    every, scores = [cell for together in cells for cell in together], [together[0] for together in cells]
+    try:
+        results = context.runner.run(TITLE, every)
+    except CellsFailed:
+        if len(every) == len(scores):
+            raise
+        return context.runner.run(TITLE, scores)
+    by_key = {cell.key: result for cell, result in zip(every, results, strict=True)}
+    return [by_key[cell.key] for cell in scores]
 
 
 def _batches(context: RunContext) -> list[tuple[str, str, Batch]]:
@@ -56,13 +85,8 @@ def _batches(context: RunContext) -> list[tuple[str, str, Batch]]:
         (task, split, batch)
         for task in context.tasks
         for split in SPLITS
-        for batch in context.batches(task, split, with_distractors=True, closed=True)
+        for batch in context.intact_batches(task, split)
     ]
-
-
-def intact_cell(context: RunContext, batch: Batch) -> Cell:
-    """What the intact model makes of a batch: `logprobs` and `greedy` [slot]."""
-    return context.cell(INTACT, lambda: score_intact(context.model, batch), batch.ids.numel(), batch=batch.key)
 
 
 def _chance(examples: list[Example]) -> float:

@@ -77,6 +77,10 @@ class RunContext:
                 self.note_examples(batch, task, [self.examples(task, split)[member].id for member in batch.members])
         return self._batches[key]
 
+    def intact_batches(self, task: str, split: str) -> list[Batch]:
+        """With all options, and closed: those in which competence runs the intact model, for all that is read there."""
+        return self.batches(task, split, with_distractors=True, closed=True)
+
     @cached_property
     def environment(self) -> dict[str, str]:
         """What the numbers of a forward depend on besides its inputs."""
@@ -110,19 +114,24 @@ class RunContext:
         listed = [f"{task} ({some_of([*ids])})" for task, ids in examples.items() if ids]
         return ", ".join(listed)
 
-    def per_example(self, task: str, split: str, results: Sequence[Array]) -> Array:
-        """The rows of one result per batch, put back in the order of `examples(task, split)`."""
-        members = [member for batch in self.batches(task, split) for member in batch.members]
+    def per_example(self, task: str, split: str, results: Sequence[Array], intact: bool = False) -> Array:
+        """The rows of one result per batch (with `intact`, of `intact_batches`), put back in the order of
+        `examples(task, split)`."""
+        batches = self.intact_batches(task, split) if intact else self.batches(task, split)
+        members = [member for batch in batches for member in batch.members]
         joined = np.concatenate(results)
         ordered = np.empty_like(joined)
         ordered[members] = joined
         return ordered
 
-    def run_by_batch(self, title: str, split: str, cells: Mapping[str, Sequence[Cell]], name: str) -> dict[str, Array]:
-        """Run the cells of every task (one per batch); the named array of each task, one row per example."""
+    def run_by_batch(
+        self, title: str, split: str, cells: Mapping[str, Sequence[Cell]], name: str, intact: bool = False
+    ) -> dict[str, Array]:
+        """Run the cells of every task, one per batch or with `intact` one of `intact_batches`; the named array of each
+        task, one row per example."""
         results = iter(self.runner.run(title, [cell for task_cells in cells.values() for cell in task_cells]))
         return {
-            task: self.per_example(task, split, [next(results)[name] for _ in task_cells])
+            task: self.per_example(task, split, [next(results)[name] for _ in task_cells], intact)
             for task, task_cells in cells.items()
         }
 

@@ -174,15 +174,19 @@ def score_under(model: HeadModel, batch: Batch, intervention: Intervention) -> R
     parts = [
         score_together(model, batch, intervention[first : first + room]) for first in range(0, len(intervention), room)
     ]
-    logprobs, greedy = (torch.cat(scores).numpy() for scores in zip(*parts, strict=True))
-    return {"logprobs": logprobs, "greedy": greedy.astype(np.uint8)}
+    logprobs, greedy = (torch.cat(scores) for scores in zip(*parts, strict=True))
+    return result_of(logprobs, greedy)
 
 
 @torch.inference_mode()
 def score_intact(model: HeadModel, batch: Batch) -> Result:
     """`logprobs` and `greedy` [slot] of the model as it is."""
     with where_scored(model):
-        logprobs, greedy = batch.score(model)
+        return result_of(*batch.score(model))
+
+
+def result_of(logprobs: Tensor, greedy: Tensor) -> Result:
+    """Scores as a cell holds them."""
     return {"logprobs": logprobs.numpy(), "greedy": greedy.numpy().astype(np.uint8)}
 
 

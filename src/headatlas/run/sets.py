@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,6 +19,7 @@ from headatlas.run.interventions import (
     Beginning,
     Gates,
     Pushes,
+    result_of,
     score_together,
     score_under,
     where_scored,
@@ -45,7 +45,7 @@ def score_sets(model: HeadModel, batch: Batch, gates: Tensor, baseline: Baseline
     for start, numbers in starts.forwards(prefix, rest.ids.numel()):
         some = Gates(gates[numbers], baseline, (start, inputs), beginning=beginning)
         logprobs[numbers], greedy[numbers] = score_together(model, rest, some)
-    return {"logprobs": logprobs.numpy(), "greedy": greedy.numpy().astype(np.uint8)}
+    return result_of(logprobs, greedy)
 
 
 def starts_of(model: HeadModel, gates: Tensor) -> Starts:

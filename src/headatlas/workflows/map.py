@@ -107,7 +107,7 @@ def make_map(
     threads = executor.enter()
     try:
         ready = prepare(parameters, out, reporter)
-        plan = announce(ready.context, ready.methods, reporter, executor.workers)
+        plan = announce(ready.context, ready.methods, reporter, executor.workers, ready.settings.known_only)
         with locked(out):
             order = order and order.model_copy(update={"threads": threads})
             with lead(out, order, executor, ready.context, plan, reporter, gather) as context:

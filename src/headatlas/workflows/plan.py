@@ -35,6 +35,7 @@ from headatlas.wording import duration, gigabytes, percent, rounded
 from headatlas.workflows.choose_methods import in_turn
 from headatlas.workflows.presets import DEFAULT
 from headatlas.workflows.request import check_request
+from headatlas.workflows.stages import readers_of
 
 LONG = 600  # seconds from which on `map` says beforehand how long it will take
 
@@ -165,12 +166,13 @@ def make_plan(
     device: str | None = None,
     assumed: Sequence[str] = (),
     is_done: Callable[[Cell], bool] = lambda _: False,
+    known_only: bool = False,
 ) -> Plan:
     """The plan of a run in a context; cells that are done are left out. The speed is timed unless it is given."""
     size, length, crew = sizes(context.model), _mean_length(context), context.runner.crew
     noted, said, run = [], list(assumed), list[Step]()
     seen: set[str] = set()
-    for name, steps in stage_steps(context, methods):
+    for name, steps in stage_steps(context, methods, is_done, known_only):
         if steps is None:
             said.append(f"{name} does not say what it runs, and is not counted.")
             continue
@@ -207,13 +209,16 @@ def make_plan(
     )
 
 
-def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter, workers: int = 1) -> Plan | None:
+def announce(
+    context: RunContext, methods: Sequence[Method], reporter: Reporter, workers: int = 1, known_only: bool = False
+) -> Plan | None:
     """Say how long a map will take if that is long, and whether backwards will save memory. Writes nothing; makes no
     plan where nobody would hear of it."""
     if reporter.quiet:
         return None
     done = context.runner.path
-    plan = make_plan(context, methods, context.splits["fit"].name, is_done=lambda cell: done(cell).exists())
+    suite = context.splits["fit"].name
+    plan = make_plan(context, methods, suite, is_done=lambda cell: done(cell).exists(), known_only=known_only)
     plan = replace(plan, workers=workers)
     if plan.seconds > LONG:
         for sentence in plan.sentences:
@@ -227,9 +232,15 @@ def announce(context: RunContext, methods: Sequence[Method], reporter: Reporter,
     return plan
 
 
-def stage_steps(context: RunContext, methods: Sequence[Method]) -> list[tuple[str, list[Step] | None]]:
+def stage_steps(
+    context: RunContext,
+    methods: Sequence[Method],
+    is_done: Callable[[Cell], bool] = lambda _: False,
+    known_only: bool = False,
+) -> list[tuple[str, list[Step] | None]]:
     """Of every stage of a run, in order; what a step needs beforehand (such as means of heads) comes before it."""
-    stages: list[tuple[str, list[Step] | None]] = [("competence", [competence_step(context)])]
+    judging = competence_step(context, readers_of(context, methods, known_only), is_done)
+    stages: list[tuple[str, list[Step] | None]] = [("competence", [judging])]
     for method in in_turn(methods):
         runner = NotingRunner()
         steps = method.work(context.with_runner(runner))

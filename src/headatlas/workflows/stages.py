@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from headatlas.atlas.records import Competence
 from headatlas.atlas.run_record import MapSettings
 from headatlas.methods.base import Measured, Method
+from headatlas.run.batches import Batch
 from headatlas.run.cells import CellsFailed
-from headatlas.run.competence import competence
+from headatlas.run.competence import Readers, competence
 from headatlas.run.context import RunContext
+from headatlas.run.intact import Reader
 from headatlas.run.rounding import rounding_noise
 from headatlas.run.selection import select
 from headatlas.run.shared import SharedRunner
@@ -40,7 +42,7 @@ def follow(
 ) -> Iterator[Judged | Mapped]:
     """One stage after the other, computed when it is asked for. A method whose cells fail does not stop the others."""
     enter_stage(context, "competence")
-    entries, known = competence(context)
+    entries, known = competence(context, readers_of(context, methods, settings.known_only))
     entries, context = select(context, entries, known, settings.at_chance, settings.known_only)
     usable = usable_methods(methods, context.tasks, named)
     enter_stage(context, "rounding")
@@ -52,6 +54,17 @@ def follow(
         except CellsFailed as failed:
             measured = failed
         yield Mapped(method, measured)
+
+
+def readers_of(context: RunContext, methods: Sequence[Method], known_only: bool) -> Readers | None:
+    """What methods read in the forwards of competence. Nothing where they are to see known items only, which are then
+    in other batches."""
+    usable = [method for method in methods if len(context.tasks) >= method.info.fewest_tasks]
+
+    def readers(batch: Batch) -> list[Reader]:
+        return [reader for method in usable for reader in method.read_with_competence(context, batch)]
+
+    return None if known_only else readers
 
 
 def enter_stage(context: RunContext, stage: str) -> None:

@@ -1,12 +1,14 @@
 """What every head writes where an answer is predicted: one feature [layer, head, head_dim] for each example.
 
 z is read at the positions that predict answer tokens and averaged while the model runs; nothing that grows with the
-positions of the data set is ever kept.
+positions of the data set is ever kept. It is read in the batches in which competence scores all options, so that one
+forward can do both; only the rows of the answers count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -18,17 +20,18 @@ from headatlas.run.batches import Batch, make_batches
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Option
+from headatlas.run.intact import Reader, reader_cell
 from headatlas.run.interventions import where_scored
 from headatlas.stats import Array
 
-FEATURES = CellKind("features")
+FEATURES = CellKind("features", 2)
 WITHOUT_QUESTION = "Answer:"  # replaces the prompt where the dependence on the question is measured
 
 
 def collect(context: RunContext, split: str, reading: Reading, tasks: Sequence[str] | None = None) -> dict[str, Array]:
     """Per task, in the order of its examples: features [example, layer * head * head_dim] in float32."""
     cells = feature_cells(context, split, reading, tasks)
-    return context.run_by_batch(title(split), split, cells, "features")
+    return context.run_by_batch(title(split), split, cells, "features", intact=True)
 
 
 def title(split: str) -> str:
@@ -40,98 +43,125 @@ def feature_cells(
 ) -> dict[str, list[Cell]]:
     """The cells of `collect`, by task."""
     return {
-        task: [_cell(context, task, split, batch, reading) for batch in context.batches(task, split)]
+        task: [
+            reader_cell(context, batch, feature_reader(context, batch, reading))
+            for batch in context.intact_batches(task, split)
+        ]
         for task in (context.tasks if tasks is None else tasks)
     }
 
 
-def _cell(context: RunContext, task: str, split: str, batch: Batch, reading: Reading) -> Cell:
-    longest = int(torch.bincount(batch.slots).max())
-    by_information = reading.tokens == "important" and longest > reading.k
+def feature_reader(context: RunContext, batch: Batch, reading: Reading) -> Reader:
+    """Reads `features` [example, layer * head * head_dim] of a batch."""
+    model, answers = context.model, AnswerTokens.of(batch)
+    by_information = reading.tokens == "important" and int(torch.bincount(answers.members).max()) > reading.k
     # Where every answer has at most k tokens all of them are important, and no second prompt is needed.
-    free = _without_question(context, task, split, batch) if by_information else None
-    return context.cell(
+    free = _without_question(context, answers) if by_information else None
+    whole = reading.tokens == "mean"
+    rows, positions, members = _fed(answers) if whole else (answers.rows, answers.positions, answers.members)
+
+    def finish(z: Mapping[int, Tensor], logits: Tensor) -> Result:
+        information = None if free is None else _information(context, answers, logits, free)
+        weights = _shares(members) if whole else _weights(answers, reading, information)
+        sums = torch.zeros(len(batch.members), model.n_layers, model.n_heads, model.head_dim)
+        for layer, read in z.items():
+            sums[:, layer].index_add_(0, members, read.float().cpu() * weights[:, None, None].float())
+        return {"features": sums.flatten(1).numpy()}
+
+    return Reader(
         FEATURES,
-        lambda: read_batch(context, batch, reading, free),
-        batch.ids.numel() + (free.ids.numel() if free else 0),
-        forwards=2 if free else 1,
-        batch=batch.key,
-        tokens="all" if reading.tokens == "important" and free is None else reading.tokens,
-        **({"k": reading.k, "without_question": free.key} if free else {}),
+        _at(rows, positions),
+        finish,
+        {
+            "tokens": "all" if reading.tokens == "important" and free is None else reading.tokens,
+            **({"k": reading.k, "without_question": free.key} if free else {}),
+        },
+        tokens=free.ids.numel() if free else 0,
+        forwards=1 if free else 0,
+        bytes=4 * len(batch.members) * len(context.heads) * model.head_dim,
     )
 
 
-def _without_question(context: RunContext, task: str, split: str, batch: Batch) -> Batch:
-    """The same answer tokens after a prompt that asks nothing; one batch, its rows in the order of `batch`."""
+class AnswerTokens(NamedTuple):
+    """The tokens of the answers in a batch, all [token]: ids, the row and the position at which each is predicted, the
+    place of its logits, and the entry of `members` whose answer it belongs to."""
+
+    ids: Tensor
+    rows: Tensor
+    positions: Tensor
+    places: Tensor
+    members: Tensor
+
+    @classmethod
+    def of(cls, batch: Batch) -> AnswerTokens:
+        chosen = torch.isin(batch.slots, batch.answers).nonzero().flatten()
+        parts = (batch.targets, batch.rows, batch.positions, batch.places[1], batch.owners[batch.slots])
+        return cls(*(part[chosen] for part in parts))
+
+
+def _fed(answers: AnswerTokens) -> tuple[Tensor, Tensor, Tensor]:
+    """Row, position and member of all that comes before the last token of each answer: prompt and answer."""
+    last = torch.cat([answers.members.diff() > 0, torch.tensor([True])])
+    lengths = answers.positions[last] + 1
+    positions = torch.cat([torch.arange(length) for length in lengths.tolist()])
+    return answers.rows[last].repeat_interleave(lengths), positions, answers.members[last].repeat_interleave(lengths)
+
+
+def _shares(members: Tensor) -> Tensor:
+    """The weight of every position where all of a member's count alike."""
+    return 1 / torch.bincount(members)[members]
+
+
+def _without_question(context: RunContext, answers: AnswerTokens) -> Batch:
+    """The same answer tokens after a prompt that asks nothing; one batch, whose members are those of `answers`."""
     start = context.encoder.ids(WITHOUT_QUESTION)
-    examples = context.examples(task, split)
-    options = []
-    for member in batch.members:
-        option = context.encoder.encode(examples[member])[0]
-        options.append([Option((*start, *option.tokens[option.start :]), len(start))])
-    (single,) = make_batches(options, tokens=batch.ids.numel() + len(options) * len(start) * 64)
+    tokens: list[list[int]] = [[] for _ in range(int(answers.members[-1]) + 1)]
+    for member, token in zip(answers.members.tolist(), answers.ids.tolist(), strict=True):
+        tokens[member].append(token)
+    options = [[Option((*start, *of_member), len(start))] for of_member in tokens]
+    width = max(len(option.tokens) for (option,) in options)
+    (single,) = make_batches(options, tokens=width * len(options))
     return single
-
-
-@torch.inference_mode()
-def read_batch(context: RunContext, batch: Batch, reading: Reading, free: Batch | None) -> Result:
-    """Features [example, layer * head * head_dim] of a batch that holds one answer per row."""
-    model = context.model
-    if reading.tokens == "mean":
-        rows, positions = batch.real.nonzero(as_tuple=True)
-        owners = rows
-    else:
-        rows, positions, owners = batch.rows, batch.positions, batch.slots
-    # Read at the positions of this batch only, a layer at a time; weighed once the tokens are known.
-    scored = model.only_logits(batch.rows, batch.positions)
-    with where_scored(model), scored, model.capture(reduce=_at(rows, positions)) as z:
-        logits = model.logits(batch.ids)
-    if reading.tokens == "mean":
-        weights = 1 / batch.lengths[rows]
-    else:
-        weights = _weights(batch, reading, None if free is None else _information(context, batch, logits, free))
-    sums = torch.zeros(batch.size, model.n_layers, model.n_heads, model.head_dim)
-    for layer, read in z.items():
-        sums[:, layer].index_add_(0, owners, read.float().cpu() * weights[:, None, None].float())
-    return {"features": sums.flatten(1).numpy()}
 
 
 def _at(rows: Tensor, positions: Tensor) -> Edit:
     return lambda _, z: z[rows.to(z.device), positions.to(z.device)]
 
 
-def _information(context: RunContext, batch: Batch, logits: Tensor, free: Batch) -> Tensor:
+def _information(context: RunContext, answers: AnswerTokens, logits: Tensor, free: Batch) -> Tensor:
     """How much each answer token depends on the question, in nats: log p(token | question) - log p(token | none)."""
     with where_scored(context.model), context.model.only_logits(free.rows, free.positions):
         without = context.model.logits(free.ids)
-    return _logprobs(logits, batch.targets) - _logprobs(without, free.targets)[_aligned(batch, free)]
+    with_question = _logprobs(logits[answers.places.to(logits.device)], answers.ids)
+    return with_question - _logprobs(without, free.targets)[_aligned(answers.members, free)]
 
 
 def _logprobs(logits: Tensor, targets: Tensor) -> Tensor:
     return logits.float().log_softmax(-1).gather(-1, targets.to(logits.device)[:, None]).squeeze(-1).cpu()
 
 
-def _aligned(batch: Batch, free: Batch) -> Tensor:
-    """For every target of `batch`, the index of the same answer token among the targets of `free`."""
+def _aligned(members: Tensor, free: Batch) -> Tensor:
+    """For every answer token, by its member, the index of the same one among the targets of `free`."""
     index = {(free.members[slot], i): t for t, (slot, i) in enumerate(_numbered(free.slots))}
-    return torch.tensor([index[slot, i] for slot, i in _numbered(batch.slots)])
+    return torch.tensor([index[member, i] for member, i in _numbered(members)])
 
 
-def _numbered(slots: Tensor) -> Sequence[tuple[int, int]]:
-    """(slot, number of the token within it) of every target."""
+def _numbered(owners: Tensor) -> Sequence[tuple[int, int]]:
+    """(owner, number of the token within its answer) of every token."""
     counts: dict[int, int] = {}
     numbered = []
-    for slot in slots.tolist():
-        counts[slot] = counts.get(slot, -1) + 1
-        numbered.append((slot, counts[slot]))
+    for owner in owners.tolist():
+        counts[owner] = counts.get(owner, -1) + 1
+        numbered.append((owner, counts[owner]))
     return numbered
 
 
-def _weights(batch: Batch, reading: Reading, information: Tensor | None) -> Tensor:
-    """The weight of every target: those chosen within an answer share 1 evenly."""
-    weights = np.zeros(len(batch.slots))
-    for slot in range(batch.size):
-        chosen = np.flatnonzero(batch.slots.numpy() == slot)
+def _weights(answers: AnswerTokens, reading: Reading, information: Tensor | None) -> Tensor:
+    """The weight of every answer token: those chosen within an answer share 1 evenly."""
+    members = answers.members.numpy()
+    weights = np.zeros(len(members))
+    for member in np.unique(members):
+        chosen = np.flatnonzero(members == member)
         if reading.tokens == "first":
             chosen = chosen[:1]
         elif reading.tokens == "last":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +12,9 @@ from headatlas.methods.base import Measured, Method
 from headatlas.methods.probe.reading import Reading
 
 if TYPE_CHECKING:
+    from headatlas.run.batches import Batch
     from headatlas.run.context import RunContext
+    from headatlas.run.intact import Reader
     from headatlas.run.work import Step
 
 KINDS = ("linear", "paper")
@@ -69,6 +71,13 @@ class Probe(Method):
         if self.seeds < 1:
             raise UsageError(f"{self.seeds} seeds were asked for; take at least 1.")
         Reading(self.tokens, self.k)
+
+    def read_with_competence(self, context: RunContext, batch: Batch) -> Sequence[Reader]:
+        from headatlas.methods.probe.features import feature_reader
+
+        if self.answers == "generated":  # competence runs the reference ones
+            return ()
+        return (feature_reader(context, batch, Reading(self.tokens, self.k)),)
 
     def work(self, context: RunContext) -> list[Step]:
         from headatlas.methods.probe.work import probe_steps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -14,7 +15,7 @@ from headatlas.run.context import RunContext
 from headatlas.run.generation import LONGEST, answer_cells
 from headatlas.run.generation import TITLE as GENERATED
 from headatlas.run.work import Step
-from headatlas.suites.suite import SPLITS
+from headatlas.suites.suite import SPLITS, Suite
 
 if TYPE_CHECKING:
     from headatlas.methods.probe.probe import Probe
@@ -32,8 +33,9 @@ def probe_steps(probe: Probe, context: RunContext) -> list[Step]:
     generated = probe.answers == "generated"
     if generated:
         steps.append(Step(GENERATED, answer_cells(context, LONGEST)))
+    read = _without_distractors(context) if generated else context
     for split in SPLITS:
-        cells = [cell for task_cells in feature_cells(context, split, reading).values() for cell in task_cells]
+        cells = [cell for task_cells in feature_cells(read, split, reading).values() for cell in task_cells]
         most = sum(_most_tokens(context, task, split) for task in context.tasks) if generated else None
         steps.append(Step(title(split), cells, most))
     data = ProbeData.of(context, {split: torch.zeros(0) for split in SPLITS})
@@ -46,6 +48,15 @@ def probe_steps(probe: Probe, context: RunContext) -> list[Step]:
         fitting = linear.fit_bytes(context, probe.shuffles, probe.seeds)
         steps.append(Step(linear.TITLE, cells, loads=(), beside=_feature_bytes(context) + fitting))
     return steps
+
+
+def _without_distractors(context: RunContext) -> RunContext:
+    """As with generated answers, which are read alone."""
+
+    def bare(suite: Suite) -> Suite:
+        return replace(suite, examples=tuple(e.model_copy(update={"distractors": ()}) for e in suite.examples))
+
+    return context.with_splits({split: bare(suite) for split, suite in context.splits.items()})
 
 
 def _feature_bytes(context: RunContext) -> int:

@@ -2,8 +2,11 @@
 
 The race is run again and again on known effects, each time with another draw of examples: how often a head is settled
 wrongly, how often all are settled, how many of the true first K come first, and which share of all exact effects was
-measured. Then the same with groups of examples drawn with replacement, as if the suite had been made again. Effects are
-those of `certificate`, and shared with it: an hour on two cores if they are not there yet.
+measured. Then the same of other suites: from a part of the groups of examples, and from groups drawn with replacement.
+The first has fewer examples, but all are different, as in a suite. The second has copies, so that one odd example of a
+head becomes several. Last, invented effects, of which attribution misses some entirely: how many it takes until races
+are wrong too often. Effects are those of `certificate`, and shared with it: an hour on two cores if they are not there
+yet.
 """
 
 from __future__ import annotations
@@ -24,14 +27,20 @@ from headatlas.stats import Array
 
 REPEATS = 300
 TOPS = (5, 10, 20)
+PARTS = (0.8, 0.6)  # of the groups, drawn without replacement
+MISSED = (0.0, 0.0001, 0.001, 0.004)  # of the invented effects
+EXAMPLES, HEADS = 96, 270  # of invented effects
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What one race gave: whether a head was settled wrongly, whether all were settled, and shares."""
+    """What one race gave: whether a head was settled wrongly, whether all were settled, and shares: of the heads that
+    are settled, of the first heads that are, of the true first heads that come first, of exact effects."""
 
     wrong: bool
     settled: bool
+    heads: float
+    inside: float
     recall: float
     share: float
 
@@ -40,8 +49,18 @@ def run(model: HeadModel) -> None:
     for task, attributed, exact, groups in known_effects(model):
         for top in TOPS:
             _report(f"{task}, first {top}", [_same(attributed, exact, top, seed) for seed in range(REPEATS)])
-        again = [_made_again(attributed, exact, groups, seed) for seed in range(REPEATS)]
-        _report(f"{task} made again, first 10", again)
+        for part in PARTS:
+            some = [_part(attributed, exact, groups, part, seed) for seed in range(REPEATS)]
+            _report(f"{task}, {part:.0%} of the groups, first 10", some)
+        for odd in (1, 2):
+            again = [_with_copies(attributed, exact, groups, odd, seed) for seed in range(REPEATS)]
+            _report(f"{task}, groups with replacement, first 10, odd {odd}", again)
+        more = [_same(attributed, exact, 10, seed, odd=2) for seed in range(REPEATS)]
+        _report(f"{task}, first 10, odd 2", more)
+    for missed in MISSED:
+        for odd in (1, 2):
+            races = [_invented(missed, odd, seed) for seed in range(REPEATS)]
+            _report(f"Invented, {missed:.2%} missed, first 10, odd {odd}", races)
 
 
 def replay(attributed: Array, exact: Array, race: Race, rng: np.random.Generator) -> Replay:
@@ -57,26 +76,45 @@ def replay(attributed: Array, exact: Array, race: Race, rng: np.random.Generator
     first = np.zeros(race.heads, dtype=bool)
     first[np.argsort(-exact.mean(0), kind="stable")[: race.top]] = True
     wrong = bool((now.inside & ~first).any() or (now.outside & first).any())
-    return Replay(wrong, not len(now.unsettled), _recall(now, first), exact_count(measured, race) / exact.size)
+    unsettled, share = len(now.unsettled), exact_count(measured, race) / exact.size
+    settled = 1 - unsettled / race.heads
+    return Replay(wrong, not unsettled, settled, float(now.inside.sum()) / race.top, _recall(now, first), share)
 
 
 def _recall(now: Standing, first: Array) -> float:
     return float(first[np.argsort(-now.value, kind="stable")[: int(first.sum())]].mean())
 
 
-def _race(top: int, heads: int) -> Race:
-    return Race(top, Ablate.confidence, Ablate.budget, Ablate.presets["quick"]["exact"], heads)
+def _race(top: int, heads: int, odd: int = 1) -> Race:
+    return Race(top, Ablate.confidence, Ablate.budget, Ablate.presets["quick"]["exact"], heads, odd)
 
 
-def _same(attributed: Array, exact: Array, top: int, seed: int) -> Replay:
-    return replay(attributed, exact, _race(top, exact.shape[1]), np.random.default_rng([seed, top]))
+def _same(attributed: Array, exact: Array, top: int, seed: int, odd: int = 1) -> Replay:
+    return replay(attributed, exact, _race(top, exact.shape[1], odd), np.random.default_rng([seed, top]))
 
 
-def _made_again(attributed: Array, exact: Array, groups: list[str], seed: int) -> Replay:
+def _part(attributed: Array, exact: Array, groups: list[str], part: float, seed: int) -> Replay:
+    rng, names = np.random.default_rng([seed, 0]), sorted(set(groups))
+    chosen = rng.choice(names, round(part * len(names)), replace=False)
+    rows = np.flatnonzero(np.isin(groups, chosen))
+    return replay(attributed[rows], exact[rows], _race(10, exact.shape[1]), rng)
+
+
+def _with_copies(attributed: Array, exact: Array, groups: list[str], odd: int, seed: int) -> Replay:
     rng = np.random.default_rng([seed, 0])
     members = {name: np.flatnonzero(np.asarray(groups) == name) for name in sorted(set(groups))}
     rows = np.concatenate([members[name] for name in rng.choice(sorted(members), len(members))])
-    return replay(attributed[rows], exact[rows], _race(10, exact.shape[1]), rng)
+    return replay(attributed[rows], exact[rows], _race(10, exact.shape[1], odd), rng)
+
+
+def _invented(missed: float, odd: int, seed: int) -> Replay:
+    """Effects of any scale, with errors in proportion to it; those that are missed do not depend on it."""
+    rng, shape = np.random.default_rng([seed, 7]), (EXAMPLES, HEADS)
+    scale = np.exp(rng.normal(-3, 1.3, HEADS))
+    attributed = rng.exponential(1, shape) * scale * np.where(rng.random(HEADS) < 0.6, 1, -1)
+    exact = attributed * (1 + rng.normal(0, 0.3, HEADS)) + 0.3 * scale * rng.standard_t(3, shape)
+    exact += np.where(rng.random(shape) < missed, 2 * np.abs(rng.standard_t(2, shape)), 0)
+    return replay(attributed, exact, _race(10, HEADS, odd), rng)
 
 
 def _report(title: str, replays: list[Replay]) -> None:
@@ -85,5 +123,7 @@ def _report(title: str, replays: list[Replay]) -> None:
 
     report(f"{title}: races that settle a head wrongly", mean("wrong"), "", f"at most {1 - Ablate.confidence:.2f}")
     report(f"{title}: races that settle every head", mean("settled"), "", "")
+    report(f"{title}: heads that are settled", mean("heads"), "", "")
+    report(f"{title}: of the first heads, settled", mean("inside"), "", "")
     report(f"{title}: of the true first heads, first in the map", mean("recall"), "", "at least 0.9")
     report(f"{title}: exact effects measured, of all", mean("share"), "", f"at most {Ablate.budget:.2f}")

@@ -20,10 +20,11 @@ WORDINGS, WITHOUT_A_WORDING = "wordings", "first heads without one wording"
 WITHOUT_WORST_WORDING = "first heads without the worst wording"
 
 # Diagnostics of a race for the first heads: how many were asked for, with which confidence; how many are settled to be
-# among them and how many may or may not be; the share of all exact effects that it took; and one entry for each of
-# these heads, with its effect.
+# among them and how many may or may not be; the share of all exact effects that it took; how many unseen examples of
+# each head attribution may miss, and by how many nats; and one entry for each of these heads, with its effect.
 FIRST_ASKED, FIRST_CONFIDENCE = "first heads asked for", "confidence of the first heads"
 FIRST_SETTLED, UNSETTLED, EXACT_SHARE = "first heads settled", "heads unsettled", "share of exact effects"
+ODD_ALLOWED, ODD_ERROR = "odd examples allowed", "error of an odd example"
 AMONG_FIRST, MAY_BE_FIRST = "among the first heads", "may be among the first heads"
 
 

@@ -52,7 +52,8 @@ class Ablate(Method):
 
     With `top`, heads race instead (`race.py`): exact measurements go where they decide which `top` heads have the
     largest effects, until that is settled with probability `confidence` in each task, or until the share `budget` of
-    all exact effects is spent. Groups that share keys and values are then measured on `exact` examples only.
+    all exact effects is spent. It allows each head `odd` unseen examples on which attribution is far off. Groups that
+    share keys and values are then measured on `exact` examples only.
 
     `share` is the effect over the sum of the task's positive effects; `specific` the share less the mean share of the
     same head over the other tasks.
@@ -101,6 +102,7 @@ class Ablate(Method):
     top: int | None = None
     confidence: float = 0.95
     budget: float = 0.2
+    odd: int = 1
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -126,6 +128,8 @@ class Ablate(Method):
             )
         if not 0 < self.budget <= 1:
             raise UsageError(f"budget = {self.budget} was asked for; give a share of all exact effects, up to 1.")
+        if self.odd < 1:
+            raise UsageError(f"odd = {self.odd} was asked for; give a number of examples, at least 1.")
         if self.top is not None and self.exact == ALL:
             raise UsageError(
                 f"top = {self.top} and exact = all were asked for; all exact effects settle every rank, so leave out "
@@ -195,7 +199,7 @@ class Ablate(Method):
     def _race(self, context: RunContext) -> Race | None:
         if self.top is None or self.exact == ALL:
             return None
-        return Race(self.top, self.confidence, self.budget, self.exact, len(context.heads))
+        return Race(self.top, self.confidence, self.budget, self.exact, len(context.heads), self.odd)
 
     def _measured(
         self, quantities: dict[str, TaskQuantity], kinds: Sequence[Sequence[Unit]], whose: str = ""

@@ -25,6 +25,8 @@ from headatlas.atlas.records import (
     FIRST_CONFIDENCE,
     FIRST_SETTLED,
     MAY_BE_FIRST,
+    ODD_ALLOWED,
+    ODD_ERROR,
     UNSETTLED,
     Diagnostic,
     Head,
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
     from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
 
-ODD_EXAMPLE = 1.25  # one unseen example of each head may be off by this times the largest error of attribution seen
+ODD_EXAMPLE = 1.25  # an odd example of a head may be off by this times the largest error of attribution seen
 USUAL = 2.0  # standard errors beside such an example; that both are extreme is not to be expected
 GLANCES = 4  # examples with the largest attributions of a head, on which it is measured to see how wrong they are
 IN_SIGHT = 2.0  # root mean squares of its attributions by which a head may be better than attributed to be glanced at
@@ -61,13 +63,15 @@ FIRST_ROUND, RACE = "every head", "the race"  # as rounds are called while they 
 @dataclass(frozen=True)
 class Race:
     """Which `top` of the first `heads` units are the strongest, right with probability `confidence`, from at most the
-    share `budget` of their exact effects. `turns` are drawn for every head in the first round."""
+    share `budget` of their exact effects. `turns` are drawn for every head in the first round. Each head may have `odd`
+    unseen examples on which attribution is far off: no draw of a few examples could show them."""
 
     top: int
     confidence: float
     budget: float
     turns: int
     heads: int
+    odd: int = 1
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -84,7 +88,7 @@ class Race:
 class Standing:
     """Estimated effects [head] with their bounds, and which heads are settled to be among the first or not.
 
-    `unsure` marks heads whose bounds more draws would narrow; those of others are as wide as one odd example makes.
+    `unsure` marks heads whose bounds more draws would narrow; those of others are as wide as odd examples make.
     """
 
     value: Array
@@ -165,7 +169,7 @@ def _affordable(measured: Measurements, race: Race, now: Standing, heads: Indice
     heads = heads[np.argsort(-now.high[heads], kind="stable")]
     heads = heads[measured.turns[heads] == measured.turns[heads[0]]]
     missing = int(np.isnan(measured.exact[np.ix_(measured.examples_of(turns), heads)]).any(1).sum())
-    return heads[: _affords(measured, race, missing + GLANCES)] if missing else heads
+    return heads[: _affords(measured, race, missing + GLANCES)]
 
 
 def _affords(measured: Measurements, race: Race, effects: int) -> int:
@@ -187,9 +191,8 @@ def standing(measured: Measurements, race: Race) -> Standing:
     from scipy import stats
 
     turns = measured.turns[: race.heads]
-    attributed, exact = measured.attributed[:, : race.heads], measured.exact[:, : race.heads]
-    # Where attribution is far off on one example in a hundred, no draw of a few examples shows it.
-    odd = ODD_EXAMPLE * float(np.nanmax(np.abs(exact - attributed))) / len(exact)
+    exact = measured.exact[:, : race.heads]
+    odd = race.odd * odd_error(measured, race) / len(exact)
     value, reach, unsure = np.full(race.heads, np.nan), np.zeros(race.heads), np.zeros(race.heads, dtype=bool)
     every = turns == EVERY
     value[every] = exact[:, every].mean(0)
@@ -203,6 +206,12 @@ def standing(measured: Measurements, race: Race) -> Standing:
     low, high = value - reach, value + reach
     inside, outside = settle(low, high, race.top)
     return Standing(value, low, high, inside, outside, unsure)
+
+
+def odd_error(measured: Measurements, race: Race) -> float:
+    """How far attribution may be off on an odd example, from the largest error that was seen of any head."""
+    errors = np.abs(measured.exact - measured.attributed)[:, : race.heads]
+    return ODD_EXAMPLE * float(np.nanmax(errors))
 
 
 def _drawn(measured: Measurements, heads: Indices, turns: int) -> tuple[Array, Array, float]:
@@ -240,6 +249,8 @@ def race_entries(method: str, task: str, heads: Sequence[Head], measured: Measur
         FIRST_SETTLED: now.inside.sum(),
         UNSETTLED: len(now.unsettled),
         EXACT_SHARE: exact_count(measured, race) / measured.exact[:, : race.heads].size,
+        ODD_ALLOWED: race.odd,
+        ODD_ERROR: odd_error(measured, race),
     }
     entries = [Diagnostic(method, metric, float(value), task) for metric, value in numbers.items()]
     for metric, which in ((AMONG_FIRST, np.flatnonzero(now.inside)), (MAY_BE_FIRST, now.unsettled)):

@@ -9,6 +9,8 @@ from headatlas.atlas.records import (
     FIRST_CONFIDENCE,
     FIRST_SETTLED,
     MAY_BE_FIRST,
+    ODD_ALLOWED,
+    ODD_ERROR,
     UNSETTLED,
     Diagnostic,
 )
@@ -32,18 +34,20 @@ def test_without_exact_examples_there_is_no_note(tmp_path):
 def test_a_race_says_which_heads_are_settled(tmp_path):
     maps = [Known(np.ones((3, 4)), method="ablate", task=task) for task in "AB"]
 
-    def race(task, settled, unsettled):
+    def race(task, settled, unsettled, odd):
         numbers = {"examples exact": 6, FIRST_ASKED: 2, FIRST_CONFIDENCE: 0.95, FIRST_SETTLED: len(settled),
-                   UNSETTLED: len(unsettled), EXACT_SHARE: 0.123}  # fmt: skip
+                   UNSETTLED: len(unsettled), EXACT_SHARE: 0.123, ODD_ALLOWED: odd, ODD_ERROR: 6.71}  # fmt: skip
         heads = [(AMONG_FIRST, head) for head in settled] + [(MAY_BE_FIRST, head) for head in unsettled]
         return [Diagnostic("ablate", metric, float(value), task) for metric, value in numbers.items()] + [
             Diagnostic("ablate", metric, 1.0, task, layer=layer, head=head) for metric, (layer, head) in heads
         ]
 
-    entries = [*race("A", [(2, 1), (0, 3)], []), *race("B", [(1, 1)], [(0, 0), (2, 2)])]
+    entries = [*race("A", [(2, 1), (0, 3)], [], 1), *race("B", [(1, 1)], [(0, 0), (2, 2)], 2)]
     (note,) = method_notes(write_atlas(tmp_path / "atlas", maps, diagnostics=entries))
     assert note.sentences[1:] == (
-        "A: the 2 strongest heads are settled at 95 %: L2H1, L0H3; 12 % of all exact effects were measured.",
+        "A: the 2 strongest heads are settled at 95 %: L2H1, L0H3; 12 % of all exact effects were measured. "
+        "This allows each head 1 unseen example on which attribution is off by up to 6.7 nats.",
         "B: 1 of the 2 strongest heads is settled at 95 % (L1H1); 2 more heads may be among them, first L0H0, L2H2; a "
-        "larger ablate.budget settles more; 12 % of all exact effects were measured.",
+        "larger ablate.budget settles more; 12 % of all exact effects were measured. This allows each head 2 "
+        "unseen examples on which attribution is off by up to 6.7 nats.",
     )

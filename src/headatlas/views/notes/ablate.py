@@ -13,6 +13,8 @@ from headatlas.atlas.records import (
     FIRST_CONFIDENCE,
     FIRST_SETTLED,
     MAY_BE_FIRST,
+    ODD_ALLOWED,
+    ODD_ERROR,
     UNSETTLED,
 )
 from headatlas.views.notes.note import Note
@@ -50,7 +52,7 @@ def certificate_note(atlas: Atlas) -> Note | None:
 
 
 def _race_sentence(task: str, values: Mapping[str, float], entries: pd.DataFrame) -> str:
-    """Which heads are the strongest for sure, which may be, and what it took to say so."""
+    """Which heads are the strongest for sure, which may be, what it took to say so, and what that rests on."""
     asked, settled, unsettled = (int(values[name]) for name in (FIRST_ASKED, FIRST_SETTLED, UNSETTLED))
     number = f"the {count(asked, 'strongest head', 'strongest heads')}" if asked > 1 else "the strongest head"
     verb = "is" if asked == 1 else "are"
@@ -64,7 +66,11 @@ def _race_sentence(task: str, values: Mapping[str, float], entries: pd.DataFrame
             f"{known}{names}; {count(unsettled, 'more head', 'more heads')} may be among them, first "
             f"{_heads(entries, MAY_BE_FIRST, 6)}; a larger ablate.budget settles more"
         )
-    return f"{task}: {outcome}; {percent(values[EXACT_SHARE], 0)} of all exact effects were measured."
+    allowed = count(int(values[ODD_ALLOWED]), "unseen example")
+    return (
+        f"{task}: {outcome}; {percent(values[EXACT_SHARE], 0)} of all exact effects were measured. This allows each "
+        f"head {allowed} on which attribution is off by up to {values[ODD_ERROR]:.1f} nats."
+    )
 
 
 def _heads(entries: pd.DataFrame, metric: str, most: int) -> str:

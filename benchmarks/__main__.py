@@ -11,6 +11,7 @@ from benchmarks import (
     forward,
     gates,
     kills,
+    lanes,
     memory,
     page,
     pairs,
@@ -29,6 +30,7 @@ ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run
 LONG = {
     "certificate": certificate.run,
     "certified-speed": certificate.speed,
+    "lanes": lanes.run,
     "pairs": pairs.run,
     "race": race.run,
     "gates-plain": gates.against_plain,

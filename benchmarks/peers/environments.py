@@ -32,8 +32,8 @@ LIBRARIES = (
     Peer("nnsight", "benchmarks.peers.insight", "nnsight==0.8.1"),
     Peer("pyvene", "benchmarks.peers.vene", "pyvene==0.1.8"),
 )
-# Their documentations read the last position of whole logits. An option of transformers that none of them shows computes
-# only those of the last position.
+# Their documentations read the last position of whole logits. An option of transformers that none of them shows leaves
+# out the others.
 DOCUMENTED = tuple(replace(peer, name=f"{peer.name}, as documented") for peer in LIBRARIES)
 TUNED = tuple(replace(peer, name=f"{peer.name}, tuned", logits=1) for peer in LIBRARIES)
 PEERS = (*DOCUMENTED, *TUNED)

@@ -35,16 +35,16 @@ TIMINGS = {
 def test_ratios_are_taken_within_a_repeat():
     """A repeat on a busy machine, in which both took twice as long, changes no ratio."""
     rows = summarise(TIMINGS, "ours", ["ours", "loop"], {})["tasks"]["short"]
-    assert rows["ours"] == {"cpu": 1.0, "wall": 2.0, "ratio": 1.0, "peak": 700.0, "difference": 0.0}
-    assert rows["loop"] == pytest.approx({"cpu": 4.0, "wall": 8.0, "ratio": 3.0, "peak": 700.0, "difference": 4e-5})
+    assert rows["ours"] == {"cpu": 1.0, "wall": 2.0, "ratio": 1.0, "peak": 500.0, "difference": 0.0}
+    assert rows["loop"] == pytest.approx({"cpu": 4.0, "wall": 8.0, "ratio": 3.0, "peak": 500.0, "difference": 4e-5})
 
 
 def test_the_table_says_what_could_not_be_measured():
     summary = summarise(TIMINGS, "ours", ["ours", "absent", "loop"], {"absent": "no such version"})
     assert json.loads(json.dumps(summary)) == summary
     assert as_markdown(summary).splitlines()[2:] == [
-        "| short | ours | 1.00 | 1.00 | 700 MB |  |",
-        "|  | loop | 4.00 | 3.00 | 700 MB | 4e-05 |",
+        "| short | ours | 1.00 | 1.00 | 500 MB |  |",
+        "|  | loop | 4.00 | 3.00 | 500 MB | 4e-05 |",
         "",
         "absent could not be measured: no such version",
     ]

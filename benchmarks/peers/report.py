@@ -52,7 +52,7 @@ def as_markdown(summary: Mapping[str, Any]) -> str:
     ]
     for task, rows in summary["tasks"].items():
         for number, (name, row) in enumerate(rows.items()):
-            difference = "" if name == summary["ours"] else f"{row['difference']:.0e}"
+            difference = "" if name == summary["ours"] else f"{row['difference']:.1g}"
             what = "" if number else task
             lines.append(
                 f"| {what} | {name} | {row['cpu']:.2f} | {row['ratio']:.2f} | {row['peak']:,.0f} MB | {difference} |"

@@ -20,13 +20,20 @@ TASK = "Texts"
 Measured = Callable[[dict[str, TaskQuantity]], dict[str, Array]]
 
 
+class NothingToEncode(Encoder):
+    """Texts come as tokens, so the model needs no tokenizer."""
+
+    def __init__(self) -> None:
+        pass
+
+
 class Texts:
     """A model that measures texts, in which the last token is the answer."""
 
     def __init__(self, model: HeadModel) -> None:
         self.example = Example(id="-", task=TASK, prompt="-", answer="-", group="-")  # texts come as tokens
         splits = {"fit": Suite("texts", (self.example,))}
-        self.context = RunContext(model, splits, Runner(Path(), Reporter(quiet=True)), Encoder(model))
+        self.context = RunContext(model, splits, Runner(Path(), Reporter(quiet=True)), NothingToEncode())
 
     def measure(self, texts: Sequence[Sequence[int]], measured: Measured) -> Array:
         """What `measured` gives for the quantity of these texts, [text, ...], without cells of an earlier call."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 FOLDER = Path("build/peers")
@@ -17,19 +17,26 @@ DONE = "installed"
 
 @dataclass(frozen=True)
 class Peer:
-    """A library: its requirement (none where headatlas' environment has all), and the module that measures with it."""
+    """A library: its requirement (none where headatlas' environment has all), the module that measures with it, and at
+    how many last positions it computes logits: at all of them with 0, as transformers does unless it is told."""
 
     name: str
     module: str
     requirement: str | None = None
+    logits: int = 0
 
 
-PEERS = (
+LIBRARIES = (
     Peer("plain loop", "benchmarks.peers.plain"),
     Peer("TransformerLens", "benchmarks.peers.lens", "transformer-lens==4.3.0"),
     Peer("nnsight", "benchmarks.peers.insight", "nnsight==0.8.1"),
     Peer("pyvene", "benchmarks.peers.vene", "pyvene==0.1.8"),
 )
+# Their documentations read the last position of whole logits. An option of transformers that none of them shows leaves
+# out the others.
+DOCUMENTED = tuple(replace(peer, name=f"{peer.name}, as documented") for peer in LIBRARIES)
+TUNED = tuple(replace(peer, name=f"{peer.name}, tuned", logits=1) for peer in LIBRARIES)
+PEERS = (*DOCUMENTED, *TUNED)
 OURS = Peer("headatlas", "benchmarks.peers.ours")
 
 

@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from benchmarks.peers.worker import Measure, Prepare, logprobs, one_by_one, serve
 
 
-def load(folder: str) -> Prepare:
+def load(folder: str, keep: int) -> Prepare:
     # Read here, because the bridge looks names up at the model hub. It wants the eager kernel.
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager")
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -31,7 +31,7 @@ def load(folder: str) -> Prepare:
     def prepare(ids: torch.Tensor, answers: torch.Tensor, heads: list[tuple[int, int]]) -> Measure:
         @torch.inference_mode()
         def scored(hooks: list[Any]) -> torch.Tensor:
-            return logprobs(bridge.run_with_hooks(ids, fwd_hooks=hooks, logits_to_keep=1), answers)
+            return logprobs(bridge.run_with_hooks(ids, fwd_hooks=hooks, logits_to_keep=keep), answers)
 
         def without(layer: int, head: int) -> torch.Tensor:
             return scored([(f"blocks.{layer}.attn.hook_z", partial(remove, head=head))])

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from transformers import AutoModelForCausalLM
 
 from benchmarks.peers.worker import Measure, Prepare, serve
 from benchmarks.texts import TASK, Texts
 from headatlas.methods.effects import exact_effects, single_heads
-from headatlas.model.loading import load as load_model
-from headatlas.progress import Reporter
+from headatlas.model.heads import HeadModel
 
 
-def load(folder: str) -> Prepare:
-    model = load_model(folder, reporter=Reporter(quiet=True))
+def load(folder: str, _: int) -> Prepare:
+    """Logits are computed where they are scored anyway. Prompts come as tokens, so no tokenizer is loaded."""
+    module = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval().requires_grad_(False)
+    model = HeadModel(module)
     model.sharing  # noqa: B018 - found out once for each model, with a few tokens
     measuring = Texts(model)
 

@@ -8,14 +8,14 @@ from transformers import AutoModelForCausalLM
 from benchmarks.peers.worker import Measure, Prepare, logprobs, one_by_one, serve
 
 
-def load(folder: str) -> Prepare:
+def load(folder: str, keep: int) -> Prepare:
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval().requires_grad_(False)
     size = model.config.head_dim
 
     @torch.inference_mode()
     def prepare(ids: torch.Tensor, answers: torch.Tensor, heads: list[tuple[int, int]]) -> Measure:
         def scored() -> torch.Tensor:
-            return logprobs(model(input_ids=ids, use_cache=False, logits_to_keep=1).logits, answers)
+            return logprobs(model(input_ids=ids, use_cache=False, logits_to_keep=keep).logits, answers)
 
         @torch.inference_mode()
         def without(layer: int, head: int) -> torch.Tensor:

@@ -26,7 +26,7 @@ def summarise(
     timings: Mapping[str, Sequence[Timing]], ours: str, names: Sequence[str], missing: Mapping[str, str]
 ) -> dict[str, Any]:
     """By set of prompts and library: seconds per head, ratio to `ours`, peak memory in MB, largest difference; with
-    what could not be measured and why."""
+    what could not be measured and why. The peak is that of the first repeat: later, other prompts have run before."""
     tasks = {}
     for task, some in timings.items():
         base = {timing.repeat: timing.cpu / timing.heads for timing in some if timing.name == ours}
@@ -38,7 +38,7 @@ def summarise(
                     "cpu": median(t.cpu / t.heads for t in of_name),
                     "wall": median(t.wall / t.heads for t in of_name),
                     "ratio": median(t.cpu / t.heads / base[t.repeat] for t in of_name),
-                    "peak": max(t.peak for t in of_name) / 1e6,
+                    "peak": of_name[0].peak / 1e6,
                     "difference": max(t.difference for t in of_name),
                 }
         tasks[task] = rows
@@ -52,7 +52,7 @@ def as_markdown(summary: Mapping[str, Any]) -> str:
     ]
     for task, rows in summary["tasks"].items():
         for number, (name, row) in enumerate(rows.items()):
-            difference = "" if name == summary["ours"] else f"{row['difference']:.0e}"
+            difference = "" if name == summary["ours"] else f"{row['difference']:.1g}"
             what = "" if number else task
             lines.append(
                 f"| {what} | {name} | {row['cpu']:.2f} | {row['ratio']:.2f} | {row['peak']:,.0f} MB | {difference} |"

@@ -41,9 +41,9 @@ class Worker:
         threads = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
         # Only headatlas' own environment may see its sources; no library may ask the model hub.
         paths = {"PYTHONPATH": "" if peer.requirement else source, "HF_HUB_OFFLINE": "1"}
-        self.log = (FOLDER / f"{peer.module.rsplit('.', 1)[-1]}.log").open("w+")
+        self.log = (FOLDER / f"{peer.name}.log").open("w+")
         self.process = subprocess.Popen(
-            [python_of(peer).absolute(), "-m", peer.module, str(bundled.folder())],
+            [python_of(peer).absolute(), "-m", peer.module, str(bundled.folder()), str(peer.logits)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True,
             env={**os.environ, **threads, **paths},
         )  # fmt: skip

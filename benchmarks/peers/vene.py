@@ -9,12 +9,12 @@ from transformers import AutoModelForCausalLM
 from benchmarks.peers.worker import Measure, Prepare, logprobs, one_by_one, serve
 
 
-def load(folder: str) -> Prepare:
+def load(folder: str, keep: int) -> Prepare:
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval().requires_grad_(False)
 
     @torch.inference_mode()
     def prepare(ids: torch.Tensor, answers: torch.Tensor, heads: list[tuple[int, int]]) -> Measure:
-        base = {"input_ids": ids, "use_cache": False, "logits_to_keep": 1}
+        base = {"input_ids": ids, "use_cache": False, "logits_to_keep": keep}
         everywhere = [[*range(ids.shape[1])]] * len(ids)
 
         @torch.inference_mode()

@@ -22,9 +22,10 @@ Measure = Callable[[], np.ndarray]
 Prepare = Callable[[torch.Tensor, torch.Tensor, list[tuple[int, int]]], Measure]
 
 
-def serve(load: Callable[[str], Prepare]) -> None:
-    """Answer requests until there are no more. The first argument is the folder of the model."""
-    prepare = load(sys.argv[1])
+def serve(load: Callable[[str, int], Prepare]) -> None:
+    """Answer requests until there are no more. Arguments are the folder of the model, and at how many last positions
+    logits are computed (at all with 0)."""
+    prepare = load(sys.argv[1], int(sys.argv[2]))
     _answer({"peak": _peak()})
     for line in sys.stdin:
         request: dict[str, Any] = json.loads(line)

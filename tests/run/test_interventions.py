@@ -73,9 +73,19 @@ def test_as_few_forwards_as_there_is_room_for(tmp_path, monkeypatch):
     assert context.model.sharing.layers  # tried once, with forwards of its own
     rows, plain = [], context.model.logits
     monkeypatch.setattr(context.model, "logits", lambda ids: rows.append(len(ids)) or plain(ids))
-    monkeypatch.setattr(interventions, "FORWARD_TOKENS", 3 * batch.ids.numel())
-    score_under(context.model, batch, Gates(torch.ones(7, *context.model.shape)))
-    assert rows == [3 * batch.size, 3 * batch.size, batch.size]
+    monkeypatch.setattr(interventions, "FORWARD_TOKENS", 4 * batch.ids.numel())
+    score_under(context.model, batch, Gates(torch.ones(9, *context.model.shape)))
+    assert rows == [3 * batch.size] * 3, "as even as can be: the largest forward decides the memory"
+
+
+def test_copies_never_need_more_forwards_or_more_room():
+    for count in range(1, 30):
+        for room in range(1, 12):
+            size = interventions.copies_together(count, interventions.FORWARD_TOKENS // room)
+            assert size <= max(room, 1)
+            assert -(-count // size) == -(-count // room)
+    assert interventions.copies_together(5, 10 * interventions.FORWARD_TOKENS) == 1
+    assert interventions.copies_together(0, 1) == 1
 
 
 def test_the_last_layer_runs_where_it_is_scored_and_gives_the_same(tmp_path, monkeypatch):

@@ -187,12 +187,12 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
 def exact_load(quantity: TaskQuantity, units: Sequence[Unit], batch: Batch) -> Load:
     """What a cell of `exact_cells` holds in memory, if rows that begin alike share nothing."""
     from headatlas.model.memory import Load
-    from headatlas.run.interventions import FORWARD_TOKENS, starting_together
+    from headatlas.run.interventions import copies_together, starting_together
 
     _, prefix, rest = after_prefix(quantity, batch)
     tokens = rest.ids.numel()
     groups = starting_together(units, tokens)
-    copies = min(max(map(len, groups), default=1), max(1, FORWARD_TOKENS // tokens))
+    copies = max((copies_together(len(group), tokens) for group in groups), default=1)
     replaced = quantity.replacement_forwards * len({layer for layer, _ in units})
     return Load(tokens, copies, len(rest.rows), batch.size * prefix, recorded=len(groups), replaced=replaced)
 

@@ -167,12 +167,23 @@ def score_together(model: HeadModel, batch: Batch, intervention: Intervention) -
     return logprobs.view(copies, -1), greedy.view(copies, -1)
 
 
+def copies_together(interventions: int, tokens: int) -> int:
+    """Copies of a batch of `tokens` in one forward: as few forwards as FORWARD_TOKENS allows, and all about as large.
+
+    The largest decides the memory, and a small one leaves the processor idle: nine copies where there is room for four
+    are three times three, not four, four and one.
+    """
+    room = max(1, FORWARD_TOKENS // tokens)
+    forwards = max(1, -(-interventions // room))
+    return max(1, -(-interventions // forwards))
+
+
 @torch.inference_mode()
 def score_under(model: HeadModel, batch: Batch, intervention: Intervention) -> Result:
     """`logprobs` and `greedy` [intervention, slot], in as many forwards as FORWARD_TOKENS asks for."""
-    room = max(1, FORWARD_TOKENS // batch.ids.numel())
+    size = copies_together(len(intervention), batch.ids.numel())
     parts = [
-        score_together(model, batch, intervention[first : first + room]) for first in range(0, len(intervention), room)
+        score_together(model, batch, intervention[first : first + size]) for first in range(0, len(intervention), size)
     ]
     logprobs, greedy = (torch.cat(scores) for scores in zip(*parts, strict=True))
     return result_of(logprobs, greedy)

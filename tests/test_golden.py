@@ -66,6 +66,8 @@ SMALL_TOLERANCES = {
     "attribute": (1e-5, 5e-4),
     "ablate": (1e-5, 5e-4),
     "probe": (1e-4, 5e-4),
+    # A fit ends at a share of its first gradient: where rounding decides between two steps, they are 2.6e-4 apart.
+    "probe information": (1e-3, 5e-4),
     "probe paper": (1e-7, 5e-4),
     "gate": (1e-4, 0.0),
 }

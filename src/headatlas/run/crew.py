@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-import torch
-
 if TYPE_CHECKING:
+    import torch
+
     from headatlas.model.heads import HeadModel
 
 Unit = TypeVar("Unit")
@@ -57,6 +57,8 @@ class Crew:
                 watch()
                 do(unit)
             return
+        import torch
+
         bodies = self.model.bodies
         bodies.provide(lanes)
         left, stop, raised = deque(units), threading.Event(), list[BaseException]()
@@ -90,6 +92,8 @@ class Crew:
 
 def planned_lanes(parameters: int, dtype: torch.dtype, device: torch.device) -> int:
     """How many cells of a model of so many parameters run side by side on this machine."""
+    import torch
+
     if device.type != "cpu" or dtype != torch.float32 or not LIGHT <= parameters <= HEAVY:
         return 1
     return min(MOST, torch.get_num_threads())

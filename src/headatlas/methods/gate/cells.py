@@ -65,14 +65,14 @@ class Problem:
     held: Sequence[Portion]
     more: Mapping[str, object]
 
-    @property
-    def together(self) -> int:
-        """How many fits share a batch."""
-        return max(1, BATCH_TOKENS // self.step_tokens)
+    def together(self, fits: int) -> int:
+        """How many of so many fits share a batch: about as many as BATCH_TOKENS asks for, and in all batches alike."""
+        most = max(1, round(BATCH_TOKENS / self.step_tokens))
+        return -(-fits // -(-fits // most)) if fits else 1
 
     def loads(self, fits: int) -> list[Load]:
         """Of steps and of looks, with so many fits."""
-        fits = min(fits, self.together)
+        fits = self.together(fits)
         steps = [replace(portion.load(fits), backward=True) for portions in self.data for portion in portions]
         return [*steps, *(portion.load(fits) for portion in self.held)]
 
@@ -86,8 +86,9 @@ class Problem:
         """A cell for each fit. As many as keep the matrix units busy share a batch: they are computed together, once,
         and written one by one."""
         cells: dict[FitKey, Cell] = {}
-        for first in range(0, len(wanted), self.together):
-            cells |= self._together(context, wanted[first : first + self.together], start, settings)
+        size = self.together(len(wanted))
+        for first in range(0, len(wanted), size):
+            cells |= self._together(context, wanted[first : first + size], start, settings)
         return cells
 
     def _together(

@@ -116,19 +116,18 @@ class Gate(FitSettings):
         return gate_steps(self, context, self._tasks(context))
 
     def measure(self, context: RunContext) -> Measured:
-        from headatlas.methods.gate.report import report
+        from headatlas.methods.gate.report import reports
         from headatlas.methods.gate.stability import other_fits
         from headatlas.methods.gate.stages import fit_stages
 
         tasks = self._tasks(context)
         fits = fit_stages(self, context, tasks)
-        others = other_fits(self, context, tasks)
-        reports = [report(self, context, task, fits[task], others[task]) for task in tasks]
+        parts = reports(self, context, fits, other_fits(self, context, tasks))
         return Measured(
-            [head_map for part in reports for head_map in part.maps],
-            [entry for part in reports for entry in part.diagnostics],
-            {task: quantity for part in reports for task, quantity in part.quantities.items()},
-            {task: doubt for part in reports for task, doubt in part.doubts.items()},
+            [head_map for part in parts for head_map in part.maps],
+            [entry for part in parts for entry in part.diagnostics],
+            {task: quantity for part in parts for task, quantity in part.quantities.items()},
+            {task: doubt for part in parts for task, doubt in part.doubts.items()},
         )
 
     def _tasks(self, context: RunContext) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,10 +10,11 @@ import torch
 
 from headatlas.atlas.records import Diagnostic
 from headatlas.intervals import ratio_interval, too_few
-from headatlas.methods.gate.cells import Fitted, Masks, held_out_nll
+from headatlas.methods.gate.cells import Fitted, Masks, held_out_cells, held_out_nll
 from headatlas.methods.gate.gate import Gate
 from headatlas.methods.gate.likelihood import whole_portions
 from headatlas.methods.gate.roles import OPEN
+from headatlas.run.context import RunContext
 from headatlas.run.quantity import TaskQuantity
 from headatlas.stats import Array
 
@@ -21,6 +22,7 @@ TITLE = "Gates on held-out examples"
 BINARISED = ("plus", "minus")  # the stages that roles are read from
 FAILED = "masks do not hold when binarised"
 UNKNOWN = "too few groups to check the masks"
+Seeds = Sequence[Mapping[str, Fitted]]  # the fits of every seed, by stage
 
 
 @dataclass(frozen=True)
@@ -33,19 +35,22 @@ class HeldOut:
     doubt: str | None = None
 
 
-def score_masks(gate: Gate, quantity: TaskQuantity, seeds: Sequence[Mapping[str, Fitted]]) -> HeldOut:
+def run_masks(context: RunContext, tasks: Iterable[tuple[TaskQuantity, Seeds]]) -> None:
+    """Run the masks of several tasks under one bar; `score_masks` finds them done."""
+    context.runner.run(
+        TITLE,
+        [cell for quantity, seeds in tasks for cell in held_out_cells(quantity, _masks(quantity, seeds))],
+    )  # fmt: skip
+
+
+def score_masks(gate: Gate, quantity: TaskQuantity, seeds: Seeds) -> HeldOut:
     """Score the masks of every seed, which has one fit per stage.
 
     `*_nll` is the mean per answer token (per example for a margin) with its interval; `*_binary_cost` is what
     binarising costs, `circuit_cost` what the binarised `minus` mask costs against the full model. Both are paired by
     example. Maps are means over seeds, and so is the cost that decides whether they may be read.
     """
-    model = quantity.context.model
-    masks = [Masks(torch.ones(1, *model.shape), "open")]
-    for fits in seeds:
-        gates = _soft_and_binary(fits)
-        masks.append(Masks(torch.from_numpy(np.stack(list(gates.values()))), [fit.key for fit in fits.values()]))
-    (full, *scored) = held_out_nll(quantity, masks, TITLE)
+    (full, *scored) = held_out_nll(quantity, _masks(quantity, seeds), TITLE)
     weights, task = _weights(quantity), quantity.task
 
     def entry(metric: str, losses: Array, seed: int = 0) -> Diagnostic:
@@ -66,6 +71,15 @@ def score_masks(gate: Gate, quantity: TaskQuantity, seeds: Sequence[Mapping[str,
         entries.append(alone)
     means = [entry(f"{stage}_mean_binary_cost", np.mean(of_seeds, axis=0)) for stage, of_seeds in costs.items()]
     return HeldOut([*entries, *means], sufficient, _doubt(means, gate.holds, quantity.groups))
+
+
+def _masks(quantity: TaskQuantity, seeds: Seeds) -> list[Masks]:
+    """The intact model, then those of every seed."""
+    masks = [Masks(torch.ones(1, *quantity.context.model.shape), "open")]
+    for fits in seeds:
+        gates = np.stack(list(_soft_and_binary(fits).values()))
+        masks.append(Masks(torch.from_numpy(gates), [fit.key for fit in fits.values()]))
+    return masks
 
 
 def _soft_and_binary(fits: Mapping[str, Fitted]) -> dict[str, Array]:

@@ -12,23 +12,33 @@ from headatlas.methods.gate.cells import FitKey, Fitted
 from headatlas.methods.gate.consistency import consistency
 from headatlas.methods.gate.gate import Gate
 from headatlas.methods.gate.likelihood import task_quantity
-from headatlas.methods.gate.masks import score_masks
+from headatlas.methods.gate.masks import run_masks, score_masks
 from headatlas.methods.gate.roles import OPEN, roles
 from headatlas.methods.gate.stability import Stages, role_stability
 from headatlas.run.cells import Result
 from headatlas.run.context import RunContext
+from headatlas.run.quantity import TaskQuantity
 from headatlas.stats import Summary
 
 CURVES = ("objective", "nll", "penalty", "open")
+
+
+def reports(
+    gate: Gate,
+    context: RunContext,
+    fits: Mapping[str, Mapping[FitKey, Fitted]],
+    others: Mapping[str, Mapping[str, Stages]],
+) -> list[Measured]:
+    """Of all tasks, whose masks are run together."""
+    run_masks(context, ((_held_out(gate, context, task), _seeds(gate, of_task)) for task, of_task in fits.items()))
+    return [report(gate, context, task, of_task, others[task]) for task, of_task in fits.items()]
 
 
 def report(
     gate: Gate, context: RunContext, task: str, fits: Mapping[FitKey, Fitted], others: Mapping[str, Stages]
 ) -> Measured:
     """Maps and diagnostics of one task; `others` are the fits that only say how stable roles are."""
-    by_stage = {(fit.seed, fit.stage): fitted for fit, fitted in fits.items()}
-    seeds = [{stage: by_stage[seed, stage] for stage in gate.stages} for seed in range(gate.seeds)]
-    quantity = task_quantity(context, task, "evaluate", gate.metric, gate.baseline)
+    seeds, quantity = _seeds(gate, fits), _held_out(gate, context, task)
     held_out = score_masks(gate, quantity, seeds)
     entries, maps, circuits = list(held_out.entries), [], []
     for seed, stages in enumerate(seeds):
@@ -45,6 +55,16 @@ def report(
     entries += role_stability(gate, task, seeds, others)
     chosen = {task: quantity.record} if gate.metric or gate.baseline else {}
     return Measured(maps, entries, chosen, {task: held_out.doubt} if held_out.doubt else {})
+
+
+def _seeds(gate: Gate, fits: Mapping[FitKey, Fitted]) -> list[dict[str, Fitted]]:
+    """The fits of every seed, by stage."""
+    by_stage = {(fit.seed, fit.stage): fitted for fit, fitted in fits.items()}
+    return [{stage: by_stage[seed, stage] for stage in gate.stages} for seed in range(gate.seeds)]
+
+
+def _held_out(gate: Gate, context: RunContext, task: str) -> TaskQuantity:
+    return task_quantity(context, task, "evaluate", gate.metric, gate.baseline)
 
 
 def _course(task: str, seed: int, stage: str, result: Result) -> list[Diagnostic]:

@@ -1,50 +1,35 @@
-"""Cells side by side, each on one core, against one cell after the other on all of them: exact effects, attribution."""
+"""Batches side by side, each on one core, against one after the other on all of them: exact effects, and gradients."""
 
 from __future__ import annotations
 
-import tempfile
 from functools import partial
-from pathlib import Path
 
 from benchmarks.clock import interleaved, report
-from headatlas.methods.effects import attributed_effects, exact_effects, single_heads
+from headatlas.methods.effects import MEASURED_TOKENS
 from headatlas.model.heads import HeadModel
-from headatlas.progress import Reporter
-from headatlas.run.cells import Runner
-from headatlas.run.context import RunContext
+from headatlas.run.batches import make_batches
 from headatlas.run.crew import Crew
 from headatlas.run.encoding import Encoder
-from headatlas.run.quantity import plan_quantity
+from headatlas.run.interventions import Unit, ablate_each, gate_gradient
 from headatlas.suites.cognitive import cognitive
 
-TASK, EXAMPLES, HEADS = "Retrieval", 48, 27  # heads spread over all layers
-REPEATS = 3
+TASK, BATCHES, REPEATS = "Retrieval", 8, 3
 
 
 def run(model: HeadModel) -> None:
-    context = RunContext(model, cognitive().split(), Runner(Path(), Reporter(quiet=True)), Encoder(model))
+    encoder, layer = Encoder(model), model.n_layers // 2
+    options = [encoder.encode(example)[:1] for example in cognitive().of(TASK)]
+    batches = make_batches(options, MEASURED_TOKENS)[:BATCHES]
+    units: list[Unit] = [(layer, (head,)) for head in range(model.n_heads)]
     crew, alone = Crew.of(model), Crew(model)
     if crew.lanes == 1:
         print("There is one lane on this machine: nothing to compare.")
         return
-    for name, measure in {"exact effects": _exact, "attribution": _attributed}.items():
-        turns, lanes = interleaved([partial(measure, context, alone), partial(measure, context, crew)], REPEATS)
-        report(f"{name}, {crew.lanes} cells side by side: times as fast as in turn", turns / lanes, "x", "above 1")
-
-
-def _exact(context: RunContext, crew: Crew) -> None:
-    heads = context.heads[:: len(context.heads) // HEADS]
-    with tempfile.TemporaryDirectory() as cells:
-        quantity = plan_quantity(_anew(context, crew, cells), TASK, ("fit",)).only(range(EXAMPLES // 4))
-        exact_effects("", {TASK: quantity}, {TASK: single_heads(heads)})
-
-
-def _attributed(context: RunContext, crew: Crew) -> None:
-    with tempfile.TemporaryDirectory() as cells:
-        quantity = plan_quantity(_anew(context, crew, cells), TASK, ("fit",)).only(range(EXAMPLES))
-        attributed_effects("", {TASK: quantity})
-
-
-def _anew(context: RunContext, crew: Crew, cells: str) -> RunContext:
-    """The context without cells of an earlier run."""
-    return context.with_runner(Runner(Path(cells), Reporter(quiet=True), crew=crew))
+    works = {
+        "exact effects": lambda batch: ablate_each(model, batch, units, None),
+        "gradients": lambda batch: gate_gradient(model, batch, None),
+    }
+    for name, work in works.items():
+        runs = [partial(some.share, batches, work, of=len(batches)) for some in (alone, crew)]
+        turns, lanes = interleaved(runs, REPEATS)
+        report(f"{name}, {crew.lanes} side by side: times as fast as in turn", turns / lanes, "x", "above 1")

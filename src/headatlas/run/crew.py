@@ -47,7 +47,7 @@ class Crew:
         return max(1, min(self.lanes, units))
 
     def share(
-        self, units: Sequence[Unit], do: Callable[[Unit], None], of: int, watch: Callable[[], None] = lambda: None
+        self, units: Sequence[Unit], do: Callable[[Unit], object], of: int, watch: Callable[[], None] = lambda: None
     ) -> None:
         """Do every unit, as part of a step of so many, in lanes; `watch` is called now and then in this thread. What is
         raised in one lane ends all of them and is raised here. What a unit shares out itself stays in its lane."""

@@ -65,6 +65,16 @@ def test_a_model_with_several_bodies_can_be_copied():
     assert not in_body(other, 1, lambda: other.out_projections[0].weight.any())
 
 
+def test_bodies_follow_a_model_that_was_changed():
+    model = tiny.model()
+    model.bodies.provide(2)
+    model.out_projections[0].weight = torch.nn.Parameter(torch.zeros_like(model.out_projections[0].weight))
+    model.module.set_attn_implementation("eager")
+    model.bodies.provide(2)
+    assert not in_body(model, 1, lambda: model.out_projections[0].weight.any())
+    assert in_body(model, 1, lambda: model.kernel) == "eager"
+
+
 def test_forwards_end_once_they_are_to_stop():
     model, stop = tiny.model(), threading.Event()
     with model.bodies.given(0, stop):

@@ -49,11 +49,14 @@ class Bodies:
         return self._of_threads.get(threading.get_ident(), self._all[0])
 
     def provide(self, number: int) -> None:
-        """Have so many. Called while no thread changes the first one: what hangs on it would be copied too."""
+        """Have at least so many, all as the first one is now: it may have changed since it was copied. Called while
+        nobody runs it, because what hangs on it would be copied too."""
         first = self._all[0].module
         weights = {id(tensor): tensor for tensor in (*first.parameters(), *first.buffers())}
-        while len(self._all) < number:
-            self._all.append(Body(copy.deepcopy(first, {**weights}), self._family, self._model_type))
+        self._all[1:] = [
+            Body(copy.deepcopy(first, {**weights}), self._family, self._model_type)
+            for _ in range(1, max(number, len(self._all)))
+        ]
 
     @contextmanager
     def given(self, number: int, stop: threading.Event) -> Iterator[None]:

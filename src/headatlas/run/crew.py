@@ -27,6 +27,8 @@ class Crew:
 
     def __init__(self, model: HeadModel | None = None, lanes: int = 1) -> None:
         self.model, self.lanes = model, lanes
+        if model is not None and lanes > 1:
+            model.bodies.provide(lanes)
         self._of_thread = threading.local()
 
     @classmethod
@@ -36,10 +38,9 @@ class Crew:
         if lanes == 1 or model.quantized or _is_patched(model):
             return cls(model)
         try:
-            model.bodies.provide(lanes)
+            return cls(model, lanes)
         except (TypeError, ValueError, AttributeError, RuntimeError):  # custom modules that cannot be copied
             return cls(model)
-        return cls(model, lanes)
 
     def lanes_of(self, units: int) -> int:
         """The lanes of a step of so many units. All of them count, not those that are left: a run that was killed
@@ -60,7 +61,6 @@ class Crew:
         import torch
 
         bodies = self.model.bodies
-        bodies.provide(lanes)
         left, stop, raised = deque(units), threading.Event(), list[BaseException]()
         before = torch.get_num_threads()
 

@@ -167,6 +167,6 @@ def test_examples_that_begin_alike_are_counted_with_what_they_share(tmp_path, ex
 
 def test_a_model_that_shares_nothing_stays_below_it_too(tmp_path):
     model = tiny.model()
-    model.sharing = Sharing(False, False, False)
+    model.sharing = Sharing(False, False, False, False)
     method = Ablate(exact=4, enough=False)
     compare(tmp_path, method.work, method.measure, model, SUITES["twin"])

@@ -85,5 +85,5 @@ def test_nothing_is_said_where_writes_do_not_arrive_as_they_are():
     assert why_not_direct(tiny.model()) is None
     assert why_not_direct(tiny.model("gemma2")) == NOT_ADDED
     stateful = tiny.model()
-    stateful.sharing = Sharing(False, False, False)
+    stateful.sharing = Sharing(False, False, False, False)
     assert why_not_direct(stateful) == NOT_HANDED_OVER

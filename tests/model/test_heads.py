@@ -246,6 +246,19 @@ def test_only_the_wanted_logits_are_computed(model):
 
 
 @torch.no_grad()
+def test_logits_of_single_tokens_are_those_of_a_whole_forward(model):
+    full, before = model.logits(IDS), own_forwards(model.module)
+    whole, single = torch.tensor([[1, 4], [0, 2]]), torch.tensor([[0, 8, 3], [1, 2, 17], [1, 2, 3]])
+    at, of_tokens = model.some_logits(IDS, whole, single)
+    close(at, full[whole[:, 0], whole[:, 1]])
+    close(of_tokens, full[tuple(single.T)])
+    alone, nothing = model.some_logits(IDS, whole, single[:0])
+    close(alone, at)
+    assert nothing.shape == (0,) and model.some_logits(IDS, whole[:0], single)[0].shape[0] == 0
+    assert own_forwards(model.module) == before
+
+
+@torch.no_grad()
 def test_hooks_are_gone_afterwards_even_after_an_exception(model):
     before = hook_count(model.module), own_forwards(model.module)
     with model.record_inputs() as inputs:

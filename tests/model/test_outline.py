@@ -21,7 +21,7 @@ def test_an_outline_has_the_shape_of_its_model(tiny_folder):
     outline, model = read_outline(tiny_folder), tiny.model()
     assert (outline.shape, outline.n_kv_heads, outline.head_dim) == (model.shape, model.n_kv_heads, model.head_dim)
     assert outline.kv_groups == model.kv_groups and outline.dtype == torch.float32
-    assert outline.sharing == Sharing(True, True, True) == model.sharing
+    assert outline.sharing == Sharing(True, True, True, True) == model.sharing
     assert outline.folder == tiny_folder and outline.name == tiny_folder.name
     assert outline.tokenizer("the red box")["input_ids"] == model.tokenizer("the red box")["input_ids"]
 

@@ -14,7 +14,7 @@ from tests.run.test_quantity import twin_suite
 
 @pytest.mark.parametrize("kind", tiny.FAMILIES)
 def test_every_known_family_can_share_layers_and_positions(kind):
-    assert tiny.model(kind).sharing == Sharing(layers=True, prefix=True, last_layer=True)
+    assert tiny.model(kind).sharing == Sharing(layers=True, prefix=True, last_layer=True, tokens=True)
 
 
 def knows_no_past(model):
@@ -48,7 +48,7 @@ def counts_its_layers(model):
 
 def test_a_module_without_a_cache_shares_no_positions(tmp_path):
     model = knows_no_past(tiny.model("llama"))
-    assert model.sharing == Sharing(layers=True, prefix=False, last_layer=True)
+    assert model.sharing == Sharing(layers=True, prefix=False, last_layer=True, tokens=True)
     context = run_context(tmp_path, model, twin_suite())
     effects = exact_effects("", {"Colours": plan_quantity(context, "Colours", ("choose",))}, {"Colours": [(1, (2,))]})
     assert abs(effects["Colours"]).max() > 1e-3, "whole forwards are run"
@@ -56,7 +56,7 @@ def test_a_module_without_a_cache_shares_no_positions(tmp_path):
 
 def test_a_module_with_state_beside_its_layers_shares_no_layers():
     model = counts_its_layers(tiny.model("llama"))
-    assert model.sharing == Sharing(layers=False, prefix=False, last_layer=True)
+    assert model.sharing == Sharing(layers=False, prefix=False, last_layer=True, tokens=True)
 
 
 def remembers_its_first_mlp(model):
@@ -77,3 +77,10 @@ def remembers_its_first_mlp(model):
 def test_state_that_is_remembered_from_the_forward_before_is_noticed():
     """Tried on the same text at once, a forward that starts late finds the right state by chance."""
     assert not remembers_its_first_mlp(tiny.model("llama")).sharing.layers
+
+
+def test_an_unembedding_that_is_more_than_a_matrix_shares_no_single_tokens():
+    model = tiny.model("llama")
+    plain = model.module.lm_head.forward
+    model.module.lm_head.forward = lambda hidden: plain(hidden) + 10 * hidden.mean(-1, keepdim=True)
+    assert model.sharing == Sharing(layers=True, prefix=True, last_layer=True, tokens=False)

@@ -45,7 +45,7 @@ def test_a_beginning_can_be_cut_and_its_rows_chosen():
 
 def test_without_sharing_there_is_no_beginning():
     model = tiny.model()
-    model.sharing = Sharing(layers=True, prefix=False, last_layer=False)
+    model.sharing = Sharing(layers=True, prefix=False, last_layer=False, tokens=False)
     opening = run_opening(model, BEGIN, masks(model), None)
     assert opening == Opening()
     assert opening.shared(PROMPTS) == 0

@@ -72,7 +72,7 @@ def test_models_that_share_less_give_the_same(tmp_path, layers):
     gates, pushes = gates_without(model.shape, SETS), torch.ones(2, *model.shape, model.head_dim)
     batch = pack(options(context), starts_of(model, gates), share=True)[0]
     expected = [score_sets(model, batch, gates)["logprobs"], score_pushes(model, batch, pushes)["logprobs"]]
-    model.sharing = Sharing(layers=layers, prefix=False, last_layer=False)
+    model.sharing = Sharing(layers=layers, prefix=False, last_layer=False, tokens=False)
     fed, plain = [], model.logits
     model.logits = lambda ids: fed.append(ids.shape[1]) or plain(ids)
     scores = [score_sets(model, batch, gates)["logprobs"], score_pushes(model, batch, pushes)["logprobs"]]
@@ -94,5 +94,5 @@ def test_sets_start_at_the_first_layer_that_they_change(tmp_path):
     model = tiny.model()
     gates = gates_without(model.shape, SETS)
     assert starts_of(model, gates) == Starts((3, 2, 0, 1, 1, 0), 3)
-    model.sharing = Sharing(layers=False, prefix=False, last_layer=False)
+    model.sharing = Sharing(layers=False, prefix=False, last_layer=False, tokens=False)
     assert starts_of(model, gates) == Starts((3, 0, 0, 0, 0, 0), 3), "the intact model is run anyway"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ATTRIBUTED_TOKENS = 512  # padded tokens of a batch after its prefix
 MEASURED_TOKENS = 192  # the same for exact effects of many heads, several of which share a forward
-ATTRIBUTION, EXACT = CellKind("attribution", 4), CellKind("exact effects", 3)
+ATTRIBUTION, EXACT = CellKind("attribution", 5), CellKind("exact effects", 4)
 
 Quantities = Mapping[str, "TaskQuantity"]  # by task
 BatchCell = tuple[str, "Batch", "Cell"]  # with its task
@@ -130,13 +130,13 @@ def attribution_load(quantity: TaskQuantity, batch: Batch, both_ways: bool) -> L
     graph, and z of the other text where both directions are computed."""
     from headatlas.model.memory import Load
 
-    _, prefix, rest = after_prefix(quantity, batch)
+    model, prefix, rest = after_prefix(quantity, batch)
     replaced = quantity.replacement_forwards
     if quantity.baseline in TWIN_BASELINES:
         replaced = 3 if both_ways else 2
     return Load(
-        rest.ids.numel(), places=len(rest.rows), past=batch.size * prefix,
-        replaced=replaced * quantity.context.model.n_layers, backward=True,
+        rest.ids.numel(), places=len(rest.reading(model).whole), past=batch.size * prefix,
+        replaced=replaced * model.n_layers, backward=True,
     )  # fmt: skip
 
 
@@ -189,12 +189,12 @@ def exact_load(quantity: TaskQuantity, units: Sequence[Unit], batch: Batch) -> L
     from headatlas.model.memory import Load
     from headatlas.run.interventions import copies_together, starting_together
 
-    _, prefix, rest = after_prefix(quantity, batch)
-    tokens = rest.ids.numel()
+    model, prefix, rest = after_prefix(quantity, batch)
+    tokens, places = rest.ids.numel(), len(rest.reading(model).whole)
     groups = starting_together(units, tokens)
     copies = max((copies_together(len(group), tokens) for group in groups), default=1)
     replaced = quantity.replacement_forwards * len({layer for layer, _ in units})
-    return Load(tokens, copies, len(rest.rows), batch.size * prefix, recorded=len(groups), replaced=replaced)
+    return Load(tokens, copies, places, batch.size * prefix, recorded=len(groups), replaced=replaced)
 
 
 def exact_batch_size(units: int, layers: int) -> tuple[int, int]:

@@ -18,11 +18,11 @@ from headatlas.model.heads import HeadModel
 from headatlas.model.partial import LayerInputs
 from headatlas.run.batches import Batch
 from headatlas.run.cells import Cell, CellKind, Result
-from headatlas.run.interventions import FORWARD_TOKENS, Gates, gates_without, score_under, starting_together
+from headatlas.run.interventions import FORWARD_TOKENS, Gates, gates_without, measure_under, starting_together
 from headatlas.run.quantity import Replacement, TaskQuantity
 from headatlas.stats import Array
 
-REMOVED = CellKind("heads one by one, in pairs and held")
+REMOVED = CellKind("heads one by one, in pairs and held", 2)
 TITLE = "Heads one by one and in pairs"
 
 Set = frozenset[Head]
@@ -100,17 +100,16 @@ def _compute(quantity: TaskQuantity, sets: list[Set], heads: Sequence[Head], bat
     past = model.record_prefix(batch.ids[:, :prefix])
     replaced = quantity.replacement(batch, past)
     with model.capture() as z, model.record_inputs(past) as inputs:
-        scores, _ = rest.score(model)
+        intact = rest.measured(model)[0]
     without = np.empty((len(batch.members), len(sets)))
     for part in _starts(sets, rest.ids.numel()):
         some = [sets[i] for i in part]
         start = min(map(first_layer, some)) if model.sharing.layers else 0
         gates = Gates(gates_without(model.shape, some), replaced.values, (start, inputs), replaced.where)
-        under = score_under(model, rest, gates)["logprobs"]
-        without[:, part] = rest.quantity(torch.from_numpy(under)).T.numpy()
+        without[:, part] = measure_under(model, rest, gates).T.numpy()
     held = [_held(model, rest, head, replaced, inputs, z) for head in heads]
     return {
-        "intact": rest.quantity(scores).numpy(),
+        "intact": intact.numpy(),
         "without": without,
         "held": torch.stack(held, 1).numpy(),
     }
@@ -133,8 +132,7 @@ def _held(
         model.patch(above, gates.bool()),
         model.gate(gates, replaced.values, replaced.where),
     ):
-        scores, _ = batch.score(model)
-    return batch.quantity(scores)
+        return batch.measured(model)[0]
 
 
 def first_layer(heads: Set) -> int:

@@ -33,7 +33,7 @@ class Outline(HeadModel):
 
     @cached_property
     def sharing(self) -> Sharing:
-        return Sharing(layers=True, prefix=True, last_layer=True)
+        return Sharing(layers=True, prefix=True, last_layer=True, tokens=True)
 
     def fingerprint(self) -> str:
         """A hash of the configuration: there are no weights."""

@@ -97,6 +97,35 @@ class PartialForwards:
         with picked, only_at(last, rows, positions) if self.bodies.here.short else nullcontext():
             yield
 
+    def some_logits(self, ids: Tensor, whole: Tensor, single: Tensor) -> tuple[Tensor, Tensor]:
+        """Run ids [batch, pos]: logits [place, vocabulary] at `whole` [place, 2], each a row and a position, and logits
+        [n] of `single` tokens [n, 3], each a row, a position and a token. `sharing.tokens` says whether the latter are
+        those of a whole forward: rows of the unembedding are multiplied with the hidden states, and nothing else.
+        """
+        unembedding = self.module.get_output_embeddings()
+        plain, before = unembedding.forward, unembedding.__dict__.get("forward")
+
+        def read(hidden: Tensor) -> Tensor:
+            # One flat tensor, because what the model does to logits after this (scale, cap) it does to each by itself.
+            parts = [] if not len(whole) else [plain(hidden[tuple(whole.T.to(hidden.device))]).flatten()]
+            if len(single):
+                rows, positions, tokens = single.T.to(hidden.device)
+                logits = (hidden[rows, positions].float() * unembedding.weight[tokens].float()).sum(-1)
+                bias = getattr(unembedding, "bias", None)
+                parts.append(logits if bias is None else logits + bias[tokens].float())
+            return torch.cat(parts)
+
+        places = torch.cat([whole, single[:, :2]])
+        last = position_wise(self.layers[-1], self.out_projections[-1])
+        with only_at(last, *places.T) if self.bodies.here.short else nullcontext():
+            try:
+                unembedding.forward = read
+                flat = self.logits(ids)
+            finally:
+                restore([unembedding], [before])
+        of_whole, of_single = flat.split([flat.numel() - len(single), len(single)])
+        return of_whole.view(len(whole), -1 if len(whole) else 1), of_single
+
     @contextmanager
     def last_layer_where_scored(self) -> Iterator[None]:
         """Nothing reads the last layer but the logits: `only_logits` then runs its out-projection and its MLP only at

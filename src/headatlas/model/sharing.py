@@ -1,5 +1,5 @@
 """What forwards of a model can share or leave out, found out by trying: the layers below a change, the positions
-before it, and the positions of the last layer that nothing reads.
+before it, the positions of the last layer that nothing reads, and the logits of tokens that nothing reads.
 
 A model of a new architecture may pass state past its layers, or number positions in a way of its own. Then a forward
 that starts late would be silently wrong, so each model is asked once whether it gives the same logits.
@@ -25,12 +25,13 @@ COARSE = 0.1  # in half precision
 
 @dataclass(frozen=True)
 class Sharing:
-    """Whether forwards may start at a layer, and at a position, of an earlier one; and whether the last layer may be
-    run only where its logits are read."""
+    """Whether forwards may start at a layer, and at a position, of an earlier one; whether the last layer may be run
+    only where its logits are read; and whether logits of single `tokens` can be had without the others."""
 
     layers: bool
     prefix: bool
     last_layer: bool
+    tokens: bool
 
 
 @torch.inference_mode()
@@ -49,6 +50,7 @@ def try_sharing(model: HeadModel) -> Sharing:
         layers,
         layers and _same_after_prefix(model, ids, expected, model.n_layers // 2),
         _same_where_scored(model, ids, expected),
+        _same_tokens(model, ids, expected),
     )
 
 
@@ -81,6 +83,19 @@ def _same_where_scored(model: HeadModel, ids: Tensor, expected: Tensor) -> bool:
         with model.last_layer_where_scored(), model.only_logits(rows, positions):
             return same_logits(model.logits(ids), expected[rows.to(expected.device), positions.to(expected.device)])
     except (TypeError, ValueError, IndexError, AttributeError, RuntimeError):  # modules that want every position
+        return False
+
+
+def _same_tokens(model: HeadModel, ids: Tensor, expected: Tensor) -> bool:
+    """Of tokens all over the vocabulary, beside a place with all logits."""
+    whole = torch.tensor([[0, TOKENS - 1]])
+    tokens = torch.linspace(0, expected.shape[-1] - 1, 2 * TOKENS).long()
+    rows, positions = torch.arange(2 * TOKENS) % ROWS, torch.arange(2 * TOKENS) % TOKENS
+    try:
+        at, of_tokens = model.some_logits(ids, whole, torch.stack([rows, positions, tokens], 1))
+        chosen = expected[tuple(index.to(expected.device) for index in (rows, positions, tokens))]
+        return same_logits(at, expected[:1, -1]) and same_logits(of_tokens, chosen)
+    except (TypeError, ValueError, IndexError, AttributeError, RuntimeError):  # packed or offloaded unembeddings
         return False
 
 

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from headatlas.model.heads import HeadModel
 from headatlas.run.encoding import Option
+from headatlas.run.reading import Reading, reading_of
 from headatlas.run.word_ends import goes_on
 
 BATCH_TOKENS = 512  # padded tokens in a batch; from about here on a CPU's matrix units are busy
@@ -106,6 +107,22 @@ class Batch:
             owners[self.ends[:, 0]] = torch.arange(len(self.members))
         owners[self.rows] = self.owners[self.slots]
         return owners
+
+    def measured(self, model: HeadModel, copies: int = 1) -> Tensor:
+        """Run the model over copies of the batch: the `quantity` of every example [copy, example], float64."""
+        return self.quantity(self.reading(model).scores(model, self, copies))
+
+    def reading(self, model: HeadModel) -> Reading:
+        """The logits that `measured` reads."""
+        return self._cancelling if model.sharing.tokens else self._whole
+
+    @cached_property
+    def _cancelling(self) -> Reading:
+        return reading_of(self, cancelling=True)
+
+    @cached_property
+    def _whole(self) -> Reading:
+        return reading_of(self, cancelling=False)
 
     def quantity(self, logprobs: Tensor) -> Tensor:
         """What is measured of every example [..., example], from log-probabilities [..., slot].

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 import torch
@@ -37,6 +37,9 @@ class Intervention(Protocol):
     def applied(self, model: HeadModel, batch: Batch) -> AbstractContextManager[None]:
         """In force while a forward runs over `batch.repeat(len(self))`."""
         ...
+
+
+Some = TypeVar("Some", bound=Intervention)
 
 
 @dataclass(frozen=True)
@@ -178,15 +181,37 @@ def copies_together(interventions: int, tokens: int) -> int:
     return max(1, -(-interventions // forwards))
 
 
+def measure_together(model: HeadModel, batch: Batch, intervention: Intervention) -> Tensor:
+    """What is measured of every example [intervention, example], all in one forward, which can be differentiated."""
+    with where_scored(model), intervention.applied(model, batch):
+        return batch.measured(model, len(intervention))
+
+
+@torch.inference_mode()
+def measure_under(model: HeadModel, batch: Batch, intervention: Intervention) -> Tensor:
+    """What is measured of every example [intervention, example], in as many forwards as FORWARD_TOKENS asks for."""
+    return torch.cat([measure_together(model, batch, some) for some in _forwards(batch, intervention)])
+
+
 @torch.inference_mode()
 def score_under(model: HeadModel, batch: Batch, intervention: Intervention) -> Result:
     """`logprobs` and `greedy` [intervention, slot], in as many forwards as FORWARD_TOKENS asks for."""
-    size = copies_together(len(intervention), batch.ids.numel())
-    parts = [
-        score_together(model, batch, intervention[first : first + size]) for first in range(0, len(intervention), size)
-    ]
+    parts = [score_together(model, batch, some) for some in _forwards(batch, intervention)]
     logprobs, greedy = (torch.cat(scores) for scores in zip(*parts, strict=True))
     return result_of(logprobs, greedy)
+
+
+def _forwards(batch: Batch, intervention: Some) -> Iterator[Some]:
+    """The interventions that share a forward."""
+    size = copies_together(len(intervention), batch.ids.numel())
+    return (intervention[first : first + size] for first in range(0, len(intervention), size))
+
+
+@torch.inference_mode()
+def measure_intact(model: HeadModel, batch: Batch) -> Tensor:
+    """What is measured of every example [example] of the model as it is."""
+    with where_scored(model):
+        return batch.measured(model)[0]
 
 
 @torch.inference_mode()
@@ -214,7 +239,8 @@ def gate_gradient(
     on after a recorded prefix, where the baseline is what the heads do anyway.
     """
     gates, past = torch.ones(batch.size, *model.shape, requires_grad=True), past or LayerInputs()
-    load = Load(batch.ids.numel(), places=len(batch.rows), past=batch.size * past.prefix, backward=True)
+    places = len(batch.reading(model).whole)
+    load = Load(batch.ids.numel(), places=places, past=batch.size * past.prefix, backward=True)
     with (
         torch.enable_grad(),
         where_scored(model),
@@ -222,8 +248,7 @@ def gate_gradient(
         model.gate(gates, baseline, where),
         within_memory(model, load),
     ):
-        logprobs, _ = batch.score(model)
-        (gradient,) = torch.autograd.grad(batch.quantity(logprobs).sum(), gates)
+        (gradient,) = torch.autograd.grad(batch.measured(model).sum(), gates)
     by_row = gradient.flatten(1).double().cpu()
     return (
         torch.zeros(len(batch.members), by_row.shape[1], dtype=torch.float64)
@@ -258,14 +283,12 @@ def ablate_each(
                 past = model.record_prefix(batch.ids[:1, :shared])
             beginning, batch = Beginning(batch.ids[:1, :shared], before), batch.after(shared)
         with model.record_inputs(past, starts) as inputs:
-            scores, _ = batch.score(model)
-        intact = batch.quantity(scores)
+            intact = batch.measured(model)
         effects = np.empty((len(batch.members), len(units)))
         for layer, numbers in zip(starts, groups, strict=True):
             sets = [frozenset((units[i][0], head) for head in units[i][1]) for i in numbers]
             gates = Gates(gates_without(model.shape, sets), baseline, (layer, inputs), where, beginning)
-            ablated = score_under(model, batch, gates)
-            effects[:, numbers] = (intact - batch.quantity(torch.from_numpy(ablated["logprobs"]))).T
+            effects[:, numbers] = (intact - measure_under(model, batch, gates)).T
     return effects
 
 

@@ -113,8 +113,9 @@ def differentiate(model: HeadModel, batch: Batch, past: LayerInputs, losses: Los
 
     # Besides the graph there is a gradient for z of every layer.
     load = Load(
-        batch.ids.numel(), places=len(batch.rows), past=batch.size * past.prefix, replaced=model.n_layers, backward=True
-    )
+        batch.ids.numel(), places=len(batch.reading(model).whole), past=batch.size * past.prefix,
+        replaced=model.n_layers, backward=True,
+    )  # fmt: skip
     with (
         torch.enable_grad(),
         where_scored(model),
@@ -122,8 +123,7 @@ def differentiate(model: HeadModel, batch: Batch, past: LayerInputs, losses: Los
         model.capture(reduce=read, grad=True),
         within_memory(model, load),
     ):
-        logprobs, _ = batch.score(model)
-        gradients = torch.autograd.grad(batch.quantity(logprobs).sum(), list(seen.values()))
+        gradients = torch.autograd.grad(batch.measured(model).sum(), list(seen.values()))
     z = {layer: tensor.detach() for layer, tensor in seen.items()}
     return Differentiated(z, dict(zip(seen, gradients, strict=True)))
 

@@ -18,7 +18,7 @@ from headatlas.model.heads import HeadModel
 from headatlas.model.memory import Load, within_memory
 from headatlas.run.batches import BATCH_TOKENS, Batch, make_batches
 from headatlas.run.context import RunContext
-from headatlas.run.interventions import Gates, score_together, where_scored
+from headatlas.run.interventions import Gates, measure_together, where_scored
 from headatlas.run.quantity import TaskQuantity, plan_quantity
 
 ORDER_SEED = 7  # of the order in which batches are visited: the same for all seeds, which are independent starts
@@ -54,7 +54,7 @@ class Portion:
     def load(self, copies: int) -> Load:
         """What `nll` under so many gates holds in memory."""
         replaced = self.quantity.replacement_forwards * self.model.n_layers
-        return Load(self.tokens, copies, places=len(self.batch.rows), replaced=replaced)
+        return Load(self.tokens, copies, places=len(self.batch.reading(self.model).whole), replaced=replaced)
 
     @property
     def inputs(self) -> dict[str, object]:
@@ -77,16 +77,14 @@ class Portion:
         replaced = self.quantity.replacement(self.batch)
         return Gates(gates, replaced.values, where=replaced.where)
 
-    def nll(self, logprobs: Tensor) -> Tensor:
-        """[..., example], from log-probabilities [..., slot]."""
-        measured = self.batch.quantity(logprobs)
+    def nll(self, measured: Tensor) -> Tensor:
+        """[..., example], from what is measured of every example."""
         return softplus(-measured) if self.quantity.metric == "margin" else -measured
 
 
 def nll(portion: Portion, gates: Tensor) -> Tensor:
     """Negative log-likelihood of every example [fit, example] under gates, see `Portion.gated`."""
-    logprobs, _ = score_together(portion.model, portion.batch, portion.gated(gates))
-    return portion.nll(logprobs)
+    return portion.nll(measure_together(portion.model, portion.batch, portion.gated(gates)))
 
 
 def nll_and_gradient(
@@ -103,8 +101,7 @@ def nll_and_gradient(
     memory = within_memory(model, replace(portion.load(fits), backward=True), checkpoint)
     # A checkpoint runs layers again during the backward: the gates must still be in place then.
     with torch.enable_grad(), where_scored(model), portion.gated(leaf).applied(model, batch), memory:
-        logprobs, _ = batch.repeat(fits).score(model)
-        value = reduce(portion.nll(logprobs.view(fits, -1)))
+        value = reduce(portion.nll(batch.measured(model, fits)))
         (gradient,) = torch.autograd.grad(value.sum(), leaf)
     return value.detach(), gradient.sum(1)
 

@@ -13,7 +13,7 @@ from headatlas.atlas.records import Head
 from headatlas.methods.repair.nominate import Pairs, some
 from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.cells import CellKind
-from headatlas.run.interventions import FORWARD_TOKENS, Gates, gates_without, score_intact, score_under
+from headatlas.run.interventions import FORWARD_TOKENS, Gates, gates_without, measure_intact, measure_under
 from headatlas.run.quantity import plan_quantity
 from headatlas.stats import Array
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from headatlas.run.context import RunContext
     from headatlas.run.quantity import TaskQuantity
 
-EXACT = CellKind("effects of pairs of heads")
+EXACT = CellKind("effects of pairs of heads", 2)
 TITLE = "Self-repair"
 
 
@@ -91,9 +91,10 @@ def pair_cells(quantity: TaskQuantity, pairs: Pairs) -> list[Cell]:
 
     def compute(batch: Batch) -> Result:
         baseline = quantity.replacement(batch).values
-        intact = batch.quantity(torch.from_numpy(score_intact(context.model, batch)["logprobs"]))
-        under = score_under(context.model, batch, Gates(gates_without(context.model.shape, sets), baseline))
-        removed = intact - batch.quantity(torch.from_numpy(under["logprobs"]))
+        intact = measure_intact(context.model, batch)
+        removed = intact - measure_under(
+            context.model, batch, Gates(gates_without(context.model.shape, sets), baseline)
+        )
         direct = [intact - _without_reaction(quantity, batch, leader) for leader in leaders]
         return {
             "removed": removed.T.numpy(),
@@ -119,8 +120,7 @@ def _without_reaction(quantity: TaskQuantity, batch: Batch, head: Head) -> torch
     """The quantity [example] with one head at its baseline and all others held at what they do in the intact model."""
     model = quantity.context.model
     with model.capture() as z:
-        batch.score(model)
+        batch.measured(model)
     gates = gates_without(model.shape, [frozenset({head})])[0]
     with model.patch(z, gates.bool()), model.gate(gates, quantity.replacement(batch).values):
-        logprobs, _ = batch.score(model)
-    return batch.quantity(logprobs)
+        return batch.measured(model)[0]

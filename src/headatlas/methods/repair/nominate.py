@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from headatlas.run.quantity import TaskQuantity
     from headatlas.stats import Array
 
-GRADIENT = CellKind("gradient without a head")
+GRADIENT = CellKind("gradient without a head", 2)
 TITLE = "Candidates for self-repair"
 STRONG = 0.25  # of the strongest head: from there on a head is worth removing
 
@@ -80,14 +80,13 @@ def gradient_cells(quantity: TaskQuantity, gone: Head | None) -> list[Cell]:
         if gone is not None:
             gates[:, *gone] = 0
         gates.requires_grad_()
-        load = Load(batch.ids.numel(), places=len(batch.rows), backward=True)
+        load = Load(batch.ids.numel(), places=len(batch.reading(model).whole), backward=True)
         with (
             torch.enable_grad(),
             model.gate(gates, quantity.replacement(batch).values),
             within_memory(model, load),
         ):
-            logprobs, _ = batch.score(model)
-            (gradient,) = torch.autograd.grad(batch.quantity(logprobs).sum(), gates)
+            (gradient,) = torch.autograd.grad(batch.measured(model).sum(), gates)
         return {"sum": gradient.double().sum(0).flatten().cpu().numpy()}
 
     return [

@@ -22,7 +22,10 @@ def repair_steps(repair: Repair, context: RunContext, task: str) -> list[Step]:
     leaders = context.heads[: repair.leaders]
     candidates = context.heads[repair.leaders : repair.leaders + repair.candidates]
     batches = quantity.batches(BATCH_TOKENS)
-    gradients = [Load(batch.ids.numel(), places=len(batch.rows), backward=True) for batch in batches]
+    places = [len(batch.reading(context.model).whole) for batch in batches]
+    gradients = [
+        Load(batch.ids.numel(), places=number, backward=True) for batch, number in zip(batches, places, strict=True)
+    ]
     intact = nominate.gradient_cells(quantity, None)
     without = [cell for leader in leaders for cell in nominate.gradient_cells(quantity, leader)]
     pairs = exact.pair_cells(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from headatlas.methods.effects import MEASURED_TOKENS, OVERHEAD, BatchCell, Quantities, after_prefix, forwards_before
 from headatlas.methods.sense.masks import BLOCK, Masks
 from headatlas.run.cells import CellKind
-from headatlas.run.interventions import FORWARD_TOKENS, Gates, score_under
+from headatlas.run.interventions import FORWARD_TOKENS, Gates, measure_under
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from headatlas.run.cells import Cell, Result
     from headatlas.run.quantity import TaskQuantity
 
-KIND = CellKind("losses under masks")
+KIND = CellKind("losses under masks", 2)
 TITLE = "Random masks"
 
 
@@ -71,9 +71,7 @@ def _losses(quantity: TaskQuantity, batch: Batch, removed: NDArray[np.bool_]) ->
     past = model.record_prefix(batch.ids[:, :prefix])
     replaced = quantity.replacement(batch, past)
     with model.record_inputs(past) as inputs:
-        scores, _ = rest.score(model)
-    intact = rest.quantity(scores)
+        intact = rest.measured(model)
     gates = torch.from_numpy(~removed[:, rest.row_owners.numpy()]).float().unflatten(-1, model.shape)
-    under = score_under(model, rest, Gates(gates, replaced.values, (0, inputs), replaced.where))
-    losses = intact - rest.quantity(torch.from_numpy(under["logprobs"]))
-    return {"losses": losses.T.numpy()}
+    under = measure_under(model, rest, Gates(gates, replaced.values, (0, inputs), replaced.where))
+    return {"losses": (intact - under).T.numpy()}

@@ -15,7 +15,7 @@ from headatlas.atlas.records import Diagnostic, Head
 from headatlas.methods.repair.nominate import some
 from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.cells import CellKind
-from headatlas.run.interventions import FORWARD_TOKENS, Gates, gates_without, score_under
+from headatlas.run.interventions import FORWARD_TOKENS, Gates, gates_without, measure_under
 from headatlas.run.quantity import plan_quantity
 from headatlas.run.settings import SET_BASELINES
 from headatlas.stats import LEVEL, Array, summarise
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from headatlas.run.context import RunContext
     from headatlas.run.quantity import TaskQuantity
 
-KIND = CellKind("effects of all pairs of some heads")
+KIND = CellKind("effects of all pairs of some heads", 2)
 TITLE = "Pairs of heads"
 SLIGHT = 0.1  # of the larger single effect: norms make the effects of any two heads a little more than their sum
 BEYOND, BACKS_UP, BOTH = "beyond sum with ", "backs up ", "effect with "  # followed by the name of the other head
@@ -128,11 +128,10 @@ def _effects(quantity: TaskQuantity, batch: Batch, sets: Sequence[frozenset[Head
     """`effects` [example, set]: intact less without the set."""
     model, replaced = quantity.context.model, quantity.replacement(batch)
     with model.record_inputs() as inputs:
-        scores, _ = batch.score(model)
-    intact = batch.quantity(scores)
+        intact = batch.measured(model)
     effects = np.empty((len(batch.members), len(sets)))
     for start, numbers in _starts(quantity, sets).items():
         gates = gates_without(model.shape, [sets[i] for i in numbers])
-        under = score_under(model, batch, Gates(gates, replaced.values, (start, inputs), replaced.where))
-        effects[:, numbers] = (intact - batch.quantity(torch.from_numpy(under["logprobs"]))).T
+        under = measure_under(model, batch, Gates(gates, replaced.values, (start, inputs), replaced.where))
+        effects[:, numbers] = (intact - under).T
     return {"effects": effects}

@@ -76,8 +76,10 @@ def test_examples_of_a_task_share_their_beginnings_and_keep_their_effects(tmp_pa
     quantity = plan_quantity(context, "Colours", metric="margin", baseline=baseline)
     batches = quantity.batches(192, 60, by_start=True)
     assert sorted(i for batch in batches for i in batch.members) == [*range(len(quantity.items))]
-    sharing = sum(batch.size for batch in batches if common_beginning(batch) >= 20)
-    assert sharing > 0.7 * len(quantity.items) if baseline != "resample" else sharing < 0.3 * len(quantity.items)
+    if baseline == "resample":  # does something else to each text
+        assert [batch.key for batch in batches] == [batch.key for batch in quantity.batches(192, 60)]
+    else:
+        assert sum(batch.size for batch in batches if common_beginning(batch) >= 20) > 0.7 * len(quantity.items)
     units = single_heads(context.heads)[::3]
     effects = exact_effects("", {"Colours": quantity}, {"Colours": units})["Colours"]
     for i in range(0, len(quantity.items), 5):

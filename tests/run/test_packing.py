@@ -4,6 +4,7 @@ import pytest
 
 from headatlas.run.encoding import Option
 from headatlas.run.packing import Starts, pack, prefix_of
+from headatlas.run.work import OVERHEAD
 
 MANY, FEW = Starts((0,) * 60, 4), Starts((0, 0), 4)
 
@@ -19,7 +20,7 @@ def members(batches):
 
 
 def test_many_sets_want_no_padding_and_few_want_few_forwards():
-    encoded = options(20, 30, 20, 24)
+    encoded = options(20, 26, 20, 24)
     assert all((batch.lengths == batch.ids.shape[1]).all() for batch in pack(encoded, MANY, share=True, closed=False))
     assert members(pack(encoded, FEW, share=True, closed=False)) == [(0, 1, 2, 3)]
 
@@ -36,7 +37,8 @@ def test_options_of_one_example_share_their_prompt_up_to_the_first_scored_positi
     encoded = [[Option((*prompt, 5, 6, 7), 20), Option((*prompt, 8, 9), 20)]]
     (batch,) = pack(encoded, MANY, share=True)
     assert (batch.size, prefix_of(batch, MANY)) == (2, 19)
-    assert prefix_of(batch, FEW) == 0, "another forward would cost more than twenty tokens"
+    short = [[Option((1, 2, 5, 6, 7), 2), Option((1, 2, 8, 9), 2)]]
+    assert prefix_of(pack(short, FEW, share=True)[0], FEW) == 0, "another forward would cost more than a few tokens"
     (single,) = pack([encoded[0][:1]], MANY, share=True)
     assert prefix_of(single, MANY) == 0
 
@@ -55,7 +57,7 @@ def test_a_forward_starts_at_the_first_layer_that_one_of_its_sets_changes():
 
 
 def test_costs_count_tokens_from_their_layer_on_and_forwards():
-    assert Starts((4, 4), 4).cost(0, 100) == 100 + 60, "the intact model alone"
-    assert Starts((0,), 4).cost(0, 100) == 2 * (100 + 60)
-    assert Starts((2,), 4).cost(0, 100) == pytest.approx(1.5 * (100 + 60))
-    assert Starts((2,), 4).cost(40, 60) == pytest.approx(1.5 * (100 + 2 * 60))
+    assert Starts((4, 4), 4).cost(0, 100) == 100 + OVERHEAD, "the intact model alone"
+    assert Starts((0,), 4).cost(0, 100) == 2 * (100 + OVERHEAD)
+    assert Starts((2,), 4).cost(0, 100) == pytest.approx(1.5 * (100 + OVERHEAD))
+    assert Starts((2,), 4).cost(40, 60) == pytest.approx(1.5 * (100 + 2 * OVERHEAD))

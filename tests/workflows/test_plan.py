@@ -25,6 +25,7 @@ from headatlas.workflows.map import map_heads
 from headatlas.workflows.plan import plan_map
 from tests import tiny
 from tests.run.contexts import run_context
+from tests.run.test_quantity import twin_suite
 
 SUITE = tiny.suite()
 METHODS_OF_MAP = ["attribute", "ablate", "probe", "gate", "attention"]
@@ -64,7 +65,7 @@ def test_the_plan_of_a_configuration_is_what_the_run_runs(tmp_path, tiny_folder,
 
 def test_cells_that_methods_share_count_once(tiny_folder):
     alone, both = (
-        plan_map(tiny_folder, SUITE, names, tokens_per_second=1).stages[-1]
+        plan_map(tiny_folder, twin_suite(), names, tokens_per_second=1).stages[-1]
         for names in (["ablate"], ["attribute", "ablate"])
     )
     assert both.tokens < alone.tokens and both.cells < alone.cells

@@ -63,7 +63,8 @@ def attribution_cells(quantities: Quantities, mirrors: Quantities) -> tuple[list
 
 
 def _attributed_batches(quantity: TaskQuantity) -> list[Batch]:
-    return quantity.batches(ATTRIBUTED_TOKENS, OVERHEAD, by_split=True, paired=True)
+    """The beginning is run once; then come the other text, the prompt and a backward."""
+    return quantity.batches(ATTRIBUTED_TOKENS, 4 / 3 * OVERHEAD, 1 / 3, by_split=True, paired=True)
 
 
 def _attribution(quantity: TaskQuantity, batch: Batch) -> Cell:
@@ -197,10 +198,13 @@ def exact_load(quantity: TaskQuantity, units: Sequence[Unit], batch: Batch) -> L
     return Load(tokens, copies, places, batch.size * prefix, recorded=len(groups), replaced=replaced)
 
 
-def exact_batch_size(units: int, layers: int) -> tuple[int, int]:
-    """Tokens of a batch for exact effects of so many units, and how many tokens of padding another forward is worth."""
-    crowded = units / layers  # units of a layer, on average
-    return max(MEASURED_TOKENS, round(ATTRIBUTED_TOKENS / crowded)), round(OVERHEAD / crowded)
+def exact_batch_size(units: int, layers: int) -> tuple[int, float, float]:
+    """For exact effects of so many units: tokens of a batch, and what another batch and a token of the beginning are
+    worth in tokens after it. Each of those is run for the other text, the prompt, and half of the layers of each unit.
+    """
+    passes = 2 + units / 2
+    forwards = 3 + min(units, layers) / 2
+    return max(MEASURED_TOKENS, round(ATTRIBUTED_TOKENS * layers / units)), forwards * OVERHEAD / passes, 1 / passes
 
 
 def relative_depth(units: Sequence[Unit], layers: int) -> float:

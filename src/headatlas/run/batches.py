@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from headatlas.model.heads import HeadModel
+from headatlas.run.chunks import Sizes, cheapest_chunks
 from headatlas.run.encoding import Option
 from headatlas.run.reading import Reading, reading_of
 from headatlas.run.word_ends import goes_on
@@ -188,7 +189,8 @@ def make_batches(
     encoded: Sequence[Sequence[Option]],
     tokens: int = BATCH_TOKENS,
     prefixes: Sequence[int] | None = None,
-    overhead: int = 0,
+    overhead: float = 0,
+    beginning: float = 0,
     closed: bool = False,
     more: Sequence[int] | None = None,
 ) -> list[Batch]:
@@ -196,25 +198,30 @@ def make_batches(
 
     `encoded[i]` holds the options of example i that are to be scored. `prefixes[i]` positions at its beginning will not
     be run with the batch (only as many as all examples of a batch allow), so examples are then put together by those,
-    unless that pads by more tokens than the `overhead` of another forward is worth. `closed` batches also read what
-    the model writes after each answer, the first of the options. Where the rows of example i stand for others that are
-    up to `more[i]` positions longer, it counts as that long.
+    as `cheapest_chunks` says: `overhead` is what another batch is worth in tokens of padding, `beginning` what a token
+    of the prefix is. `closed` batches also read what the model writes after each answer, the first of the options.
+    Where the rows of example i stand for others that are up to `more[i]` positions longer, it counts as that long.
     """
     rows = [fed_rows(options, closed) for options in encoded]
     widths = [max(map(len, example_rows)) + (more[i] if more else 0) for i, example_rows in enumerate(rows)]
-    starts = [0] * len(encoded) if prefixes is None else prefixes
-    order = sorted(range(len(encoded)), key=lambda i: (starts[i], widths[i], i))
-    batches, chunk = [], list[int]()
-    for i in order:
-        together = [*chunk, i]
-        width = max(widths[j] for j in together) - starts[together[0]]  # the first of a chunk has the shortest prefix
-        padded = sum(len(rows[j]) for j in together) * width
-        needed = sum(len(rows[j]) * (widths[j] - starts[j]) for j in together)
-        if chunk and (padded > tokens or (prefixes is not None and padded - needed > overhead)):
-            batches.append(batch_of(chunk, encoded, rows, closed))
-            chunk = []
-        chunk.append(i)
-    return [*batches, batch_of(chunk, encoded, rows, closed)] if chunk else batches
+    if prefixes is not None:
+        sizes = Sizes([*map(len, rows)], widths, prefixes)
+        chunks = cheapest_chunks(sizes, tokens, overhead, beginning)
+    else:
+        chunks = _full_chunks([*map(len, rows)], widths, tokens)
+    return [batch_of(chunk, encoded, rows, closed) for chunk in chunks]
+
+
+def _full_chunks(rows: Sequence[int], widths: Sequence[int], tokens: int) -> list[list[int]]:
+    """Examples by length, as many together as `tokens` allow."""
+    chunks: list[list[int]] = []
+    for i in sorted(range(len(rows)), key=lambda i: (widths[i], i)):
+        together = [*chunks[-1], i] if chunks else [i]
+        if chunks and sum(rows[j] for j in together) * widths[i] <= tokens:
+            chunks[-1] = together
+        else:
+            chunks.append([i])
+    return chunks
 
 
 def fed_rows(options: Sequence[Option], closed: bool) -> list[tuple[int, ...]]:

@@ -82,14 +82,22 @@ class TaskQuantity:
         return Quantity(metric=self.metric, baseline=self.baseline)
 
     def batches(
-        self, tokens: int, overhead: int = 0, by_split: bool = False, by_start: bool = False, paired: bool = False
+        self,
+        tokens: int,
+        overhead: float = 0,
+        beginning: float = 0,
+        by_split: bool = False,
+        by_start: bool = False,
+        paired: bool = False,
     ) -> list[Batch]:
         """Examples whose twins begin to differ at about the same position together, because only what follows is run
-        again and again. `tokens` is the size of a batch after that, `overhead` how many tokens of padding cost as much
-        as another batch; members index `items`. With `by_split` no batch has examples of two splits, so that its cell
-        serves maps of one split too. With `by_start` examples that begin alike come together, where a replacement does
-        the same to all of them: more of them then, because they share their beginning. With `paired` an example is as
-        long as the longer one of its text and its twin's: the mirrored quantity then has the same rows in each batch.
+        again and again. `tokens` is the size of a batch after that; `overhead` and `beginning` are how many tokens of
+        padding cost as much as another batch, and as a token before that. Members index `items`.
+
+        With `by_split` no batch has examples of two splits, so that its cell serves maps of one split too. With
+        `by_start` examples that begin alike come together, where a replacement does the same to all of them: more of
+        them then, because they share their beginning. With `paired` an example is as long as the longer one of its text
+        and its twin's: the mirrored quantity then has the same rows in each batch.
         """
         parts = [([*range(len(self.items))], 0)]
         if by_split:
@@ -102,7 +110,7 @@ class TaskQuantity:
             prefixes = [max(item.prefix, start) for item in items]
             more = [max(0, len(item.twin) - item.options[0].start) for item in items] if paired else None
             size = max(tokens, min(REUSE * start, MOST))
-            made = make_batches([item.options for item in items], size, prefixes, overhead, more=more)
+            made = make_batches([item.options for item in items], size, prefixes, overhead, beginning, more=more)
             batches += [replace(batch, members=tuple(part[i] for i in batch.members)) for batch in made]
         for batch in batches:
             self.note_examples(batch)

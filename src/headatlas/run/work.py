@@ -17,7 +17,7 @@ from headatlas.run.crew import Crew
 if TYPE_CHECKING:
     from headatlas.model.memory import Load
 
-OVERHEAD = 60  # tokens that take about as long as what every forward costs besides its tokens
+OVERHEAD = 26  # tokens that take about as long as what every forward costs besides its tokens
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from benchmarks import (
 )
 from benchmarks.peers import run as peers
 from headatlas.model.loading import load
+from headatlas.process import reuse_freed_memory
 
 ON_MODEL = {"forward": forward.run, "ablation": ablation.run, "probe": probe.run, "gates": gates.run}
 LONG = {
@@ -51,6 +52,7 @@ if __name__ == "__main__":
     known = [*ON_MODEL, *LONG, *ALONE, *LONG_ALONE]
     for unknown in set(wanted) - {*known}:
         sys.exit(f"There is no benchmark {unknown!r}. Known: {', '.join(known)}.")
+    reuse_freed_memory()  # as the command line does
     if set(wanted) & {*ON_MODEL, *LONG}:
         model = load("smollm2")
         for name in wanted:

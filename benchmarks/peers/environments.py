@@ -17,13 +17,15 @@ DONE = "installed"
 
 @dataclass(frozen=True)
 class Peer:
-    """A library: its requirement (none where headatlas' environment has all), the module that measures with it, and at
-    how many last positions it computes logits: at all of them with 0, as transformers does unless it is told."""
+    """A library: its requirement (none where headatlas' environment has all), the module that measures with it, at how
+    many last positions it computes logits (at all of them with 0, as transformers does unless it is told), and settings
+    of the allocator."""
 
     name: str
     module: str
     requirement: str | None = None
     logits: int = 0
+    allocator: tuple[tuple[str, str], ...] = ()
 
 
 LIBRARIES = (
@@ -32,10 +34,12 @@ LIBRARIES = (
     Peer("nnsight", "benchmarks.peers.insight", "nnsight==0.8.1"),
     Peer("pyvene", "benchmarks.peers.vene", "pyvene==0.1.8"),
 )
-# Their documentations read the last position of whole logits. An option of transformers that none of them shows leaves
-# out the others.
+# What `headatlas.reuse_freed_memory` sets, for a process that cannot call it.
+REUSE = (("MALLOC_MMAP_THRESHOLD_", str(1 << 30)), ("MALLOC_TRIM_THRESHOLD_", str(1 << 30)), ("MALLOC_ARENA_MAX", "1"))
+# Their documentations read the last position of whole logits, and say nothing of the allocator. Tuned, an option of
+# transformers that none of them shows leaves out the other positions, and the allocator is set as for headatlas.
 DOCUMENTED = tuple(replace(peer, name=f"{peer.name}, as documented") for peer in LIBRARIES)
-TUNED = tuple(replace(peer, name=f"{peer.name}, tuned", logits=1) for peer in LIBRARIES)
+TUNED = tuple(replace(peer, name=f"{peer.name}, tuned", logits=1, allocator=REUSE) for peer in LIBRARIES)
 PEERS = (*DOCUMENTED, *TUNED)
 OURS = Peer("headatlas", "benchmarks.peers.ours")
 

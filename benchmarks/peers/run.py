@@ -45,7 +45,7 @@ class Worker:
         self.process = subprocess.Popen(
             [python_of(peer).absolute(), "-m", peer.module, str(bundled.folder()), str(peer.logits)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True,
-            env={**os.environ, **threads, **paths},
+            env={**os.environ, **threads, **paths, **dict(peer.allocator)},
         )  # fmt: skip
         self._answer()
 

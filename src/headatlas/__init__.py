@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from headatlas.model.loading import load
     from headatlas.patterns import Finding, find_patterns
     from headatlas.patterns.compare import Comparison, compare
+    from headatlas.process import reuse_freed_memory
     from headatlas.run.context import RunContext
     from headatlas.suites import load_suite, register_suite
     from headatlas.suites.example import Example
@@ -81,10 +82,11 @@ _PUBLIC = {
     "register_method": "headatlas.methods:register_method",
     "register_suite": "headatlas.suites:register_suite",
     "register_test": "headatlas.evidence:register_test",
+    "reuse_freed_memory": "headatlas.process:reuse_freed_memory",
     "verify": "headatlas.workflows.verify:verify",
     "write_report": "headatlas.views.report.report:write_report",
 }
-__all__ = ["Atlas", "Comparison", "Control", "Edited", "Evidence", "EvidenceTest", "Example", "Family", "Finding", "HeadAtlasError", "HeadMap", "HeadModel", "Measure", "Measured", "Method", "MethodInfo", "RunContext", "Steering", "Suite", "TestInfo", "Trial", "alias", "compare", "edit", "effect_map", "evaluate", "export", "find_patterns", "load", "load_suite", "look", "map", "plan", "register_family", "register_figure", "register_method", "register_suite", "register_test", "verify", "write_report"]  # fmt: skip # noqa: E501
+__all__ = ["Atlas", "Comparison", "Control", "Edited", "Evidence", "EvidenceTest", "Example", "Family", "Finding", "HeadAtlasError", "HeadMap", "HeadModel", "Measure", "Measured", "Method", "MethodInfo", "RunContext", "Steering", "Suite", "TestInfo", "Trial", "alias", "compare", "edit", "effect_map", "evaluate", "export", "find_patterns", "load", "load_suite", "look", "map", "plan", "register_family", "register_figure", "register_method", "register_suite", "register_test", "reuse_freed_memory", "verify", "write_report"]  # fmt: skip # noqa: E501
 
 
 def __getattr__(name: str) -> Any:

@@ -58,7 +58,7 @@ app.add_typer(models.app, name="models")
 
 def main() -> None:
     """Exit codes: 0 good, 1 failed, 2 bad usage, 130 interrupted."""
-    from headatlas.cli.process import reuse_freed_memory
+    from headatlas.process import reuse_freed_memory
 
     reuse_freed_memory()
     try:

@@ -22,7 +22,7 @@ from headatlas.run.batches import Batch
 from headatlas.run.beginnings import common_beginning
 from headatlas.run.cells import Result
 
-FORWARD_TOKENS = 1536  # padded tokens in one forward
+FORWARD_TOKENS = 1024  # padded tokens in one forward; larger ones outgrow the caches of a processor
 BUSY_TOKENS, NEAR_LAYERS = 384, 4  # below so many tokens, forwards of so many neighbouring layers start together
 Unit = tuple[int, tuple[int, ...]]  # a layer, and those of its heads that are replaced together
 

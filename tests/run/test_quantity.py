@@ -202,3 +202,21 @@ def test_padding_and_the_rest_of_the_batch_do_not_change_an_effect(tmp_path):
         replaced = alone.replacement(batch)
         effect = ablate_each(alone.context.model, batch, units, replaced.values, replaced.where)[0, 0]
         assert effect == pytest.approx(together[i], abs=1e-5)
+
+
+def test_twins_are_run_only_as_far_as_their_heads_are_wanted(tmp_path):
+    context = run_context(tmp_path, tiny.model(), twin_suite())
+    quantity = plan_quantity(context, "Colours", ("choose",))
+    batch, ran = quantity.batches(192)[0], []
+    handles = [
+        layer.register_forward_hook(lambda *_, number=number: ran.append(number))
+        for number, layer in enumerate(context.model.layers)
+    ]
+    whole = quantity.replacement(batch)
+    ran.clear()
+    low = quantity.replacement(batch, layers={0, 1})
+    for handle in handles:
+        handle.remove()
+    assert ran == [0], "z of layer 1 is there before its out-projection, so only layer 0 is run to its end"
+    assert sorted(low.values) == [0, 1]
+    assert all(torch.equal(low.values[layer], whole.values[layer]) for layer in low.values)

@@ -168,7 +168,9 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
         alike = model.sharing.prefix and quantity.baseline in ALIKE and not prefix
         shared = common_beginning(rest) if alike else 0
         tokens = rest.after(shared).ids.numel()
-        cost = batch.size * prefix + (shared + tokens) * (2 + relative_depth(units, model.n_layers))
+        replacing = quantity.replacement_forwards * (1 + max(layer for layer, _ in units)) / model.n_layers
+        passes = 1 + replacing + relative_depth(units, model.n_layers)
+        cost = batch.size * prefix + (shared + tokens) * passes
         forwards = forwards_before(quantity, prefix) + ablation_forwards(units, tokens, shared > 0)
         listed = [[layer, list(heads)] for layer, heads in units]
         return quantity.context.cell(

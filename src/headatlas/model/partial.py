@@ -237,6 +237,10 @@ class PartialForwards:
             z = self._read_until(self.out_projections[layer], tokens[:, None])[:, 0]
         return z.unflatten(-1, (self.n_heads, self.head_dim))
 
+    def run_up_to(self, layer: int, ids: Tensor) -> None:
+        """Run ids only as far as z of a layer, for what is captured on the way there."""
+        self._read_until(self.out_projections[layer], ids)
+
     def _entered_by(self, layer: int, hidden: Tensor) -> AbstractContextManager[None]:
         """Hidden states [row, d_model], each a text of one token, enter a layer; the first is entered by embeddings."""
         inputs = LayerInputs()

@@ -155,14 +155,14 @@ class TaskQuantity:
 
     def _interchange(self, batch: Batch, past: LayerInputs, layers: Collection[int] | None) -> Replacement:
         """z of the twin's prompt with the same continuation, brought to the positions of the batch."""
-        side, anywhere, model = self.side(batch, past.prefix), torch.tensor([0]), self.context.model
+        side, model = self.side(batch, past.prefix), self.context.model
+        highest = model.n_layers - 1 if layers is None else max(layers)
         with (
             torch.no_grad(),
             model.continue_after(past),
-            model.only_logits(anywhere, anywhere),
             model.capture(layers, reduce=lambda _, z: side.counterparts(z)) as donated,
         ):
-            model.logits(side.others)
+            model.run_up_to(highest, side.others)
         return Replacement(donated, side.where)
 
     def side(self, batch: Batch, prefix: int) -> Side:

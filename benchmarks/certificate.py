@@ -45,6 +45,7 @@ TASKS = ("Knowledge Recall", "Retrieval", "Syntactic Understanding")
 REPEATS, STRONGEST = 200, 30
 TIMES = 3  # of larger suites, as many groups as the map has times this
 MANY = 300  # examples of the map that is timed
+SAMPLE = 20  # of them, about, are measured exactly to say how long all would take
 
 
 def run(model: HeadModel) -> None:
@@ -126,17 +127,22 @@ def _inside(summary: Summary, truth: Array) -> NDArray[np.bool_]:
 
 
 def _time(context: RunContext, quantity: TaskQuantity, bound: str) -> None:
-    """The map of one task as `ablate` makes it, over its exact effects on all examples (estimated from eight)."""
+    """The map of one task as `ablate` makes it, over its exact effects on all examples, estimated from some. Half of
+    those are timed before the map and half after it, because the machine may be faster at one time than at another."""
     with tempfile.TemporaryDirectory() as folder:
         alone = replace(quantity, context=context.with_runner(Runner(Path(folder), Reporter(quiet=True))))
-        some = alone.only(range(0, len(alone.items), max(1, len(alone.items) // 8)))
+        chosen = [*range(0, len(alone.items), max(1, len(alone.items) // SAMPLE))]
         units = single_heads(context.heads)
         settings = Ablate.presets["quick"]
+
+        def exact(some: Sequence[int]) -> float:
+            return processor_seconds(lambda: measure_all("", {quantity.task: alone.only(some)}, units))
+
+        before = exact(chosen[::2])
         spent = processor_seconds(
             lambda: measure_in_rounds("", {quantity.task: alone}, (units,), settings["exact"], settings["thorough"], 0)
         )
-        exact = processor_seconds(lambda: measure_all("", {quantity.task: some}, units))
-    whole = exact * len(alone.items) / len(some.items)
+        whole = (before + exact(chosen[1::2])) * len(alone.items) / len(chosen)
     what = f"{quantity.task}, {len(alone.items)} examples"
     report(f"{what}: time of everything exact over that of the map", whole / spent, "x", bound)
     report(f"{what}: processor seconds of the map", spent, "s", "")

@@ -205,12 +205,12 @@ def test_padding_and_the_rest_of_the_batch_do_not_change_an_effect(tmp_path):
 
 
 def test_twins_are_run_only_as_far_as_their_heads_are_wanted(tmp_path):
-    context = run_context(tmp_path, tiny.model(), twin_suite())
-    quantity = plan_quantity(context, "Colours", ("choose",))
+    job = context(tmp_path)
+    quantity = plan_quantity(job, "Colours", ("choose",))
     batch, ran = quantity.batches(192)[0], []
     handles = [
         layer.register_forward_hook(lambda *_, number=number: ran.append(number))
-        for number, layer in enumerate(context.model.layers)
+        for number, layer in enumerate(job.model.layers)
     ]
     whole = quantity.replacement(batch)
     ran.clear()

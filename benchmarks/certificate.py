@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from benchmarks.clock import processor_seconds, report
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.certify import certify_all, draw_examples
-from headatlas.methods.effects import attributed_effects, exact_effects, single_heads
+from headatlas.methods.effects import attributed_effects, exact_cells, exact_effects, single_heads
 from headatlas.methods.rounds import (
     Measurements,
     Part,
-    measure_all,
     measure_in_rounds,
     most_turns,
     nothing_measured,
@@ -30,7 +29,7 @@ from headatlas.methods.rounds import (
 )
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
-from headatlas.run.cells import Runner
+from headatlas.run.cells import Cell, Runner
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
 from headatlas.run.quantity import TaskQuantity, plan_quantity
@@ -45,7 +44,7 @@ TASKS = ("Knowledge Recall", "Retrieval", "Syntactic Understanding")
 REPEATS, STRONGEST = 200, 30
 TIMES = 3  # of larger suites, as many groups as the map has times this
 MANY = 300  # examples of the map that is timed
-SAMPLE = 20  # of them, about, are measured exactly to say how long all would take
+SAMPLE = 8  # about so many cells are timed to say how long exact effects of all of them would take
 
 
 def run(model: HeadModel) -> None:
@@ -127,22 +126,24 @@ def _inside(summary: Summary, truth: Array) -> NDArray[np.bool_]:
 
 
 def _time(context: RunContext, quantity: TaskQuantity, bound: str) -> None:
-    """The map of one task as `ablate` makes it, over its exact effects on all examples, estimated from some. Half of
-    those are timed before the map and half after it, because the machine may be faster at one time than at another."""
+    """The map of one task as `ablate` makes it, over its exact effects on all examples. Of the cells of those some are
+    timed, half before the map and half after it, because the machine may be faster at one time than at another; the
+    others count by their tokens."""
     with tempfile.TemporaryDirectory() as folder:
         alone = replace(quantity, context=context.with_runner(Runner(Path(folder), Reporter(quiet=True))))
-        chosen = [*range(0, len(alone.items), max(1, len(alone.items) // SAMPLE))]
         units = single_heads(context.heads)
+        cells = [cell for _, _, cell in exact_cells({quantity.task: alone}, {quantity.task: units})]
+        timed = cells[:: max(1, len(cells) // SAMPLE)]
         settings = Ablate.presets["quick"]
 
-        def exact(some: Sequence[int]) -> float:
-            return processor_seconds(lambda: measure_all("", {quantity.task: alone.only(some)}, units))
+        def exact(some: Sequence[Cell]) -> float:
+            return processor_seconds(lambda: [cell.compute() for cell in some])
 
-        before = exact(chosen[::2])
+        before = exact(timed[::2])
         spent = processor_seconds(
             lambda: measure_in_rounds("", {quantity.task: alone}, (units,), settings["exact"], settings["thorough"], 0)
         )
-        whole = (before + exact(chosen[1::2])) * len(alone.items) / len(chosen)
+        whole = (before + exact(timed[1::2])) * sum(cell.tokens for cell in cells) / sum(cell.tokens for cell in timed)
     what = f"{quantity.task}, {len(alone.items)} examples"
     report(f"{what}: time of everything exact over that of the map", whole / spent, "x", bound)
     report(f"{what}: processor seconds of the map", spent, "s", "")

@@ -83,13 +83,13 @@ def test_other_tasks_and_other_heads_stay(atlas, said):
 def test_a_killed_run_is_continued_and_gives_the_same_bytes(atlas, tmp_path, monkeypatch, said):
     whole = shutil.copytree(atlas, tmp_path / "whole")
     glance(whole, top=1, reporter=said)
-    plain = removal.score_under
-    monkeypatch.setattr(removal, "score_under", dying(plain, at=4)[0])
+    plain = removal.measure_under
+    monkeypatch.setattr(removal, "measure_under", dying(plain, at=4)[0])
     with pytest.raises(Killed):
         glance(atlas, top=1, reporter=said)
     assert not (atlas / "heads").exists()
     finished = {path.name: path.stat().st_mtime_ns for path in (atlas / "cells").iterdir()}
-    monkeypatch.setattr(removal, "score_under", plain)
+    monkeypatch.setattr(removal, "measure_under", plain)
     glance(atlas, top=1, reporter=said)
     assert files(atlas) == files(whole)
     now = {path.name: path.stat().st_mtime_ns for path in (atlas / "cells").iterdir()}

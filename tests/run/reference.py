@@ -7,10 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from headatlas.model.heads import HeadModel
-from headatlas.run.batches import Batch
-from headatlas.run.cells import Result
 from headatlas.run.generation import line_ends
-from headatlas.run.interventions import result_of, where_scored
 from tests import tiny
 
 
@@ -41,10 +38,3 @@ def greedy(model: HeadModel, ids: list[int], longest: int) -> list[int]:
         if written[-1] in ends:
             break
     return written
-
-
-@torch.inference_mode()
-def score_intact(model: HeadModel, batch: Batch) -> Result:
-    """`logprobs` and `greedy` [slot] of the model as it is."""
-    with where_scored(model):
-        return result_of(*batch.score(model))

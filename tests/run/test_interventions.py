@@ -19,6 +19,7 @@ from headatlas.run.interventions import (
     gate_gradient,
     gates_scaling,
     gates_without,
+    score_intact,
     score_together,
     score_under,
 )
@@ -26,7 +27,7 @@ from headatlas.run.outcomes import by_example
 from headatlas.suites.suite import Suite
 from tests import tiny
 from tests.run.contexts import run_context
-from tests.run.reference import encoded, plain_logprob, score_intact
+from tests.run.reference import encoded, plain_logprob
 
 KINDS = ("llama-grouped", "gpt2", "bloom", "falcon-grouped", "gemma2", "qwen3_moe")
 INTACT = frozenset()

@@ -7,13 +7,13 @@ import torch
 from headatlas.run.batches import make_batches
 from headatlas.run.competence import competence
 from headatlas.run.encoding import Encoder, Option
+from headatlas.run.interventions import score_intact
 from headatlas.run.nesting import are_nested, continuations, option_texts, without_continuations
 from headatlas.run.outcomes import answer_wins, by_example, outcome_of
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
 from tests import tiny
 from tests.run.contexts import run_context
-from tests.run.reference import score_intact
 
 
 def test_only_the_next_longer_options_go_on_from_one():

@@ -6,13 +6,12 @@ import torch
 
 from headatlas.model.sharing import Sharing
 from headatlas.run.baselines import Baselines
-from headatlas.run.interventions import Gates, Pushes, gates_without, score_under
+from headatlas.run.interventions import Gates, Pushes, gates_without, score_intact, score_under
 from headatlas.run.packing import Starts, pack, prefix_of
 from headatlas.run.sets import score_pushes, score_sets, starts_of
 from headatlas.suites.suite import Suite
 from tests import tiny
 from tests.run.contexts import run_context
-from tests.run.reference import score_intact
 
 KINDS = ["llama-grouped", "mistral", "gemma2", "gpt2", "bloom", "falcon-grouped", "opt", "gptj", "qwen3_moe"]
 SETS = [

@@ -214,6 +214,13 @@ def measure_intact(model: HeadModel, batch: Batch) -> Tensor:
         return batch.measured(model)[0]
 
 
+@torch.inference_mode()
+def score_intact(model: HeadModel, batch: Batch) -> Result:
+    """`logprobs` and `greedy` [slot] of the model as it is."""
+    with where_scored(model):
+        return result_of(*batch.score(model))
+
+
 def result_of(logprobs: Tensor, greedy: Tensor) -> Result:
     """Scores as a cell holds them."""
     return {"logprobs": logprobs.numpy(), "greedy": greedy.numpy().astype(np.uint8)}

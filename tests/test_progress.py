@@ -1,13 +1,14 @@
 """Progress without a terminal: a line now and then that says what, how far, how fast and how long still."""
 
 import re
+import threading
 import time
 from io import StringIO
 
 import pytest
 from rich.console import Console
 
-from headatlas.progress import SILENCE, Reporter
+from headatlas.progress import SILENCE, CellsCourse, Reporter, say_share
 
 SILENT = 0.05  # seconds between lines in these tests
 
@@ -94,6 +95,29 @@ def test_quiet_says_nothing_at_all():
         told.say("a remark")
         time.sleep(4 * SILENT)
     assert file.getvalue() == ""
+
+
+def test_a_long_cell_says_how_far_it_is_and_nothing_counts_twice():
+    moves: list[tuple[float, int]] = []
+    course = CellsCourse(lambda tokens, cells=1: moves.append((tokens, cells)), 300.0)
+    with course.followed():
+        say_share(0.25)
+        say_share(0.5)
+        say_share(0.4)  # a bar does not go back
+    say_share(0.9)  # nobody computes cells here
+    for _ in range(3):
+        course(100.0)
+    assert moves == [(75.0, 0), (75.0, 0), (0.0, 0), (0.0, 1), (50.0, 1), (100.0, 1)]
+    assert sum(tokens for tokens, _ in moves) == 300.0
+
+
+def test_a_share_moves_only_the_bar_of_its_own_thread():
+    moves: list[float] = []
+    with CellsCourse(lambda tokens, cells=1: moves.append(tokens), 10.0).followed():
+        other = threading.Thread(target=say_share, args=(0.5,))
+        other.start()
+        other.join()
+    assert moves == []
 
 
 def test_a_terminal_gets_a_bar_with_cells_and_rate_and_no_lines():

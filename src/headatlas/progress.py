@@ -5,16 +5,60 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-Advance = Callable[[float], None]
 SILENCE = 30.0  # seconds that pass without a terminal before a long step says how far it is
+_working = threading.local()  # `course` is that of the cells that this thread computes
+
+
+class Advance(Protocol):
+    """Moves a bar by so many tokens and by so many cells that are done."""
+
+    def __call__(self, tokens: float, cells: int = 1) -> None: ...
+
+
+class CellsCourse:
+    """Moves a bar while a thread computes cells one after the other, which may say how far they are together."""
+
+    def __init__(self, advance: Advance, tokens: float) -> None:
+        self._advance, self._tokens = advance, tokens
+        self._done = self._shown = 0.0  # tokens of the cells that are done, and how far the bar was moved
+
+    def __call__(self, tokens: float, cells: int = 1) -> None:
+        """A cell of so many tokens is done."""
+        self._done += tokens
+        self._move(self._done, cells)
+
+    @contextmanager
+    def followed(self) -> Iterator[None]:
+        """Cells are computed here, in this thread."""
+        before, _working.course = getattr(_working, "course", None), self
+        try:
+            yield
+        finally:
+            _working.course = before
+
+    def reach(self, share: float) -> None:
+        self._move(share * self._tokens, 0)
+
+    def _move(self, tokens: float, cells: int) -> None:
+        more = max(0.0, tokens - self._shown)
+        self._shown += more
+        self._advance(more, cells)
+
+
+def say_share(share: float) -> None:
+    """Called by a long cell: this share of what is computed together with it is done, from 0 to 1."""
+    course = getattr(_working, "course", None)
+    if course is not None:
+        course.reach(share)
 
 
 class _Rate(ProgressColumn):
@@ -82,15 +126,15 @@ class Reporter:
         """A bar over `cells` units of work that cost `tokens` in all; yields the function that marks one as done."""
         course = _Course(text, cells, tokens)
         if self.quiet or not cells:
-            yield lambda cost: None
+            yield lambda tokens, cells=1: None
         elif self.console.is_terminal:
             with self._drawn(course) as advance:
                 yield advance
         else:
 
-            def advance(cost: float) -> None:
-                course.done_cells += 1
-                course.done_tokens += cost
+            def advance(tokens: float, cells: int = 1) -> None:
+                course.done_cells += cells
+                course.done_tokens += tokens
 
             with self._lines(course):
                 yield advance
@@ -108,8 +152,8 @@ class Reporter:
         with Progress(*columns, console=self.console) as progress:
             bar = progress.add_task(course.title, total=course.tokens, done=0, cells=course.cells)
 
-            def advance(cost: float) -> None:
-                progress.update(bar, advance=cost, done=progress.tasks[bar].fields["done"] + 1)
+            def advance(tokens: float, cells: int = 1) -> None:
+                progress.update(bar, advance=tokens, done=progress.tasks[bar].fields["done"] + cells)
 
             yield advance
 

@@ -4,13 +4,14 @@ import json
 import resource
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from safetensors import safe_open
 
 from headatlas.errors import HeadAtlasError
-from headatlas.progress import Reporter
+from headatlas.progress import Reporter, say_share
 from headatlas.run.cells import Cell, CellKind, Runner
 
 COUNTING = CellKind("counting")
@@ -117,6 +118,26 @@ def test_an_exception_keeps_what_was_finished(runner):
     ):
         runner.run("Counting", [Cell(COUNTING, {"seed": 9}, fail, 1), counting({"seed": 1}, calls)])
     assert [path.suffix for path in runner.folder.iterdir()] == [".safetensors"]
+
+
+def test_the_bar_moves_while_a_group_is_computed(tmp_path):
+    moves: list[tuple[float, int]] = []
+
+    class Watched(Reporter):
+        @contextmanager
+        def bar(self, text, cells, tokens):
+            yield lambda tokens, cells=1: moves.append((tokens, cells))
+
+    def long():
+        say_share(0.5)
+        return {"x": np.zeros(1)}
+
+    group = [
+        Cell(COUNTING, {"seed": 1}, long, tokens=30, group="both"),
+        Cell(COUNTING, {"seed": 2}, lambda: {"x": np.zeros(1)}, tokens=10, group="both"),
+    ]
+    Runner(tmp_path, Watched()).run("", group)
+    assert moves == [(20, 0), (10, 1), (10, 1)]
 
 
 FULL_DISK = """

@@ -18,7 +18,7 @@ from safetensors.numpy import load, save
 
 from headatlas.errors import HeadAtlasError
 from headatlas.files import write_bytes
-from headatlas.progress import Reporter
+from headatlas.progress import Advance, CellsCourse, Reporter
 from headatlas.run.crew import Crew
 
 Result = Mapping[str, NDArray[Any]]
@@ -118,22 +118,33 @@ class Runner:
         with self.reporter.bar(title, len(missing), sum(cell.tokens for cell in missing)) as advance:
 
             def compute(unit: Sequence[Cell]) -> None:
+                course = CellsCourse(self.counted(advance), sum(cell.tokens for cell in unit))
                 for cell in unit:
                     try:
-                        results[cell.key] = cell.result()
+                        with course.followed():
+                            results[cell.key] = cell.result()
                     except Exception as error:
                         failures[cell.key] = error
                         continue
                     self._save(cell.key, encode(cell, results[cell.key]))
                     with self.lock:
                         self.computed.add(cell.key)
-                        advance(cell.tokens)
+                    course(cell.tokens)
 
             self.crew.share(largest_first(missing), compute, of=len(in_groups(cells)))
         if failures:
             listed = [cell.failure(failures[key]) for key, cell in once.items() if key in failures]
             raise CellsFailed(title, listed, len(cells)) from next(iter(failures.values()))
         return [results[cell.key] for cell in cells]
+
+    def counted(self, advance: Advance) -> Advance:
+        """The same for all lanes, one at a time."""
+
+        def one_at_a_time(tokens: float, cells: int = 1) -> None:
+            with self.lock:
+                advance(tokens, cells)
+
+        return one_at_a_time
 
     def publish(self) -> None:
         """Call `before`, once."""

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from headatlas.progress import Advance
+from headatlas.progress import Advance, CellsCourse
 from headatlas.run.cells import Cell, CellsFailed, Result, Runner, encode, in_groups, largest_first
 from headatlas.run.store import Store
 from headatlas.run.worker import Worker
@@ -46,17 +46,10 @@ class SharedRunner(Runner):
         if missing:
             self.publish()
         with self.reporter.bar(title, len(missing), sum(cell.tokens for cell in missing)) as advance:
-            step.finish(_units(missing, self.part), self._counted(advance))
+            step.finish(_units(missing, self.part), self.counted(advance))
         if step.failures:
             raise CellsFailed(title, list(step.failures.values()), len(once)) from step.cause
         return [step.results[cell.key] for cell in cells]
-
-    def _counted(self, advance: Advance) -> Advance:
-        def counted(tokens: float) -> None:
-            with self.lock:
-                advance(tokens)
-
-        return counted
 
     def _begin(self, title: str, cells: Sequence[Cell]) -> None:
         self.worker.step = title
@@ -146,9 +139,11 @@ class _Step:
         if not store.take(claim, worker.name):
             return False
         try:
-            for cell in unit:
-                if not self._arrived(cell, advance):
-                    self._compute(cell, advance)
+            missing = [cell for cell in unit if not self._arrived(cell, advance)]
+            course = CellsCourse(advance, sum(cell.tokens for cell in missing))
+            for cell in missing:
+                if not self._arrived(cell, course):
+                    self._compute(cell, course)
         finally:
             store.release(claim)
         return True
@@ -162,16 +157,17 @@ class _Step:
             advance(cell.tokens)
         return arrived
 
-    def _compute(self, cell: Cell, advance: Advance) -> None:
+    def _compute(self, cell: Cell, course: CellsCourse) -> None:
         try:
-            result = self.runner.compute(cell)
+            with course.followed():
+                result = self.runner.compute(cell)
         except Exception as error:
             self.failures[cell.key] = cell.failure(error)
             self.cause = self.cause or error
             self.runner.store.fail(cell.key, self.runner.worker.name, self.failures[cell.key])
         else:
             self.results[cell.key] = self.runner.keep(cell, result)
-        advance(cell.tokens)
+        course(cell.tokens)
 
 
 def _units(cells: Sequence[Cell], part: Part) -> list[list[Cell]]:

@@ -7,6 +7,7 @@ import torch
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.methods.gate.descent import descend
 from headatlas.methods.gate.settings import FitSettings
+from headatlas.progress import CellsCourse
 
 PLAIN = {"gates": "paper", "schedule": "constant", "project": False, "patience": 1000}
 SOFT = {"gates": "paper"}
@@ -52,6 +53,13 @@ def test_it_takes_the_steps_of_torch_adam_with_a_clipped_gradient():
         torch.nn.utils.clip_grad_norm_([logits], 0.05)
         adam.step()
     np.testing.assert_allclose(fit.logits, logits.detach(), atol=1e-6)
+
+
+def test_it_says_how_far_it_is():
+    moved: list[float] = []
+    with CellsCourse(lambda tokens, cells=1: moved.append(tokens), 40.0).followed():
+        descend(Bowl([[0.5] * 3] * 2), starts(0), [0.3], FitSettings(steps=4, check=4, **PLAIN), ["x"], [0])
+    assert moved == [10.0] * 4
 
 
 @pytest.mark.parametrize("kind", ["binary", "paper"])

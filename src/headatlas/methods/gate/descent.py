@@ -15,6 +15,7 @@ from headatlas.errors import HeadAtlasError
 from headatlas.methods.gate.relaxations import Relaxation, choose_relaxation
 from headatlas.methods.gate.roles import OPEN
 from headatlas.methods.gate.settings import FitSettings
+from headatlas.progress import say_share
 from headatlas.run.cells import Result
 
 NOISE_SEED = 90_210
@@ -173,6 +174,7 @@ def descend(
                 fit.look(made, value, settings)
         for fit in alive:
             fit.decide(made, settings)
+        say_share(made / settings.steps)
     return fits
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from benchmarks.clock import processor_seconds, report
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.certify import certify_all, draw_examples
-from headatlas.methods.effects import attributed_effects, exact_cells, exact_effects, single_heads
+from headatlas.methods.effects import attributed_effects, exact_cells, exact_effects, forward_tokens, single_heads
 from headatlas.methods.rounds import (
     Measurements,
     Part,
@@ -49,22 +49,43 @@ SAMPLE = 8  # about so many cells are timed to say how long exact effects of all
 
 def run(model: HeadModel) -> None:
     settings = Ablate.presets["quick"]
-    for task, attributed, exact, groups in known_effects(model):
+    for effects in known_effects(model):
         for times in (1, TIMES):
-            _cover(task, attributed, exact, groups, settings["exact"], settings["thorough"], times)
+            _cover(effects, settings["exact"], settings["thorough"], times)
     context = _context(model)
     _time(context, plan_quantity(context, TASKS[-1]), "at least 4")
 
 
-def known_effects(model: HeadModel) -> Iterator[tuple[str, Array, Array, list[str]]]:
-    """Of each task: attributed and exact effects [example, head] on all examples of a quick map, and their groups."""
+@dataclass(frozen=True)
+class Known:
+    """Attributed and exact effects [example, head] on all examples of a quick map, with what each example costs and its
+    group."""
+
+    task: str
+    attributed: Array
+    exact: Array
+    cost: Array
+    groups: Sequence[str]
+
+    @property
+    def members(self) -> dict[str, NDArray[np.int64]]:
+        """The examples of each group."""
+        return {name: np.flatnonzero(np.asarray(self.groups) == name) for name in sorted(set(self.groups))}
+
+    def only(self, rows: NDArray[np.int64]) -> Known:
+        """Some of the examples, or the same ones several times."""
+        groups = [self.groups[i] for i in rows]
+        return Known(self.task, self.attributed[rows], self.exact[rows], self.cost[rows], groups)
+
+
+def known_effects(model: HeadModel) -> Iterator[Known]:
     context = _context(model)
     for task in TASKS:
         quantity = plan_quantity(context, task)
         units = {task: single_heads(context.heads)}
         attributed = attributed_effects(f"Attribution, {task}", {task: quantity})[task]
         exact = exact_effects(f"Exact effects, {task}", {task: quantity}, units)[task]
-        yield task, attributed, exact, quantity.groups
+        yield Known(task, attributed, exact, forward_tokens(quantity), quantity.groups)
 
 
 def _context(model: HeadModel) -> RunContext:
@@ -81,25 +102,24 @@ def speed(model: HeadModel) -> None:
     _time(context, quantity.only(range(MANY)), "at least 15")
 
 
-def _cover(
-    task: str, attributed: Array, exact: Array, groups: list[str], turns: int, thorough: float, times: int = 1
-) -> None:
-    truth = exact.mean(0)
+def _cover(known: Known, turns: int, thorough: float, times: int = 1) -> None:
+    truth = known.exact.mean(0)
     strongest = np.argsort(-np.abs(truth))[:STRONGEST]
     rng = np.random.default_rng(0)
-    members = {name: np.flatnonzero(np.asarray(groups) == name) for name in sorted(set(groups))}
+    members = known.members
     covered, covered_by_all, widths, measured = [], [], [], []
     for _ in range(REPEATS):
         drawn = rng.choice(sorted(members), times * len(members))
         rows = np.concatenate([members[name] for name in drawn])
         names = [str(i) for i, name in enumerate(drawn) for _ in members[name]]
-        certified = _certified(task, attributed[rows], exact[rows], names, turns, thorough, rng)
-        summary, everything = certified.certified(range(len(truth))).summary, certify_all(exact[rows], names).summary
+        again = replace(known.only(rows), groups=names)
+        certified = _certified(again, turns, thorough, rng)
+        summary, everything = certified.certified(range(len(truth))).summary, certify_all(again.exact, names).summary
         covered.append(_inside(summary, truth))
         covered_by_all.append(_inside(everything, truth))
         widths.append((summary.high - summary.low) / (everything.high - everything.low))
         measured.append(np.isfinite(certified.exact).mean())
-    task = task if times == 1 else f"{task}, {times} times the examples"
+    task = known.task if times == 1 else f"{known.task}, {times} times the examples"
     for whose, heads in (("all heads", slice(None)), (f"{STRONGEST} strongest heads", strongest)):
         report(f"{task}, {whose}: coverage", float(np.mean(np.array(covered)[:, heads])), "", "0.93 to 0.97")
         report(f"{task}, {whose}: of everything exact", float(np.mean(np.array(covered_by_all)[:, heads])), "", "")
@@ -108,17 +128,15 @@ def _cover(
     report(f"{task}: exact effects that were measured, of all", float(np.mean(measured)), "", "")
 
 
-def _certified(
-    task: str, attributed: Array, exact: Array, groups: list[str], turns: int, thorough: float, rng: np.random.Generator
-) -> Measurements:
+def _certified(known: Known, turns: int, thorough: float, rng: np.random.Generator) -> Measurements:
     """The rounds of `ablate`, with known effects looked up."""
-    draw = draw_examples(attributed, most_turns(turns), rng)
+    draw = draw_examples(known.attributed, known.cost, most_turns(turns), rng)
 
     def look_up(_: str, parts: Sequence[Part]) -> list[Array]:
-        return [exact[np.ix_(part.examples, part.units)] for part in parts]
+        return [known.exact[np.ix_(part.examples, part.units)] for part in parts]
 
-    state = {task: nothing_measured(attributed, groups, draw)}
-    return run_rounds(state, [exact.shape[1]], turns, thorough, look_up)[task]
+    state = {known.task: nothing_measured(known.attributed, known.groups, draw)}
+    return run_rounds(state, [known.exact.shape[1]], turns, thorough, look_up)[known.task]
 
 
 def _inside(summary: Summary, truth: Array) -> NDArray[np.bool_]:

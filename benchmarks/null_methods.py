@@ -56,7 +56,8 @@ def certified(effects: Array, groups: list[str], rng: np.random.Generator) -> Su
     wrong = (rng.random(effects.shape) < 0.03) * rng.normal(0, 0.8, effects.shape)
     attributed = effects * (1 + 0.1 * rng.normal(size=effects.shape) + wrong)
     turns, thorough = (Ablate.presets["quick"][name] for name in ("exact", "thorough"))
-    draw = draw_examples(attributed, most_turns(turns), rng)
+    cost = rng.integers(1, 25, len(effects)).astype(float)
+    draw = draw_examples(attributed, cost, most_turns(turns), rng)
     state = {"task": nothing_measured(attributed, groups, draw)}
 
     def measure(whose: str, parts: Sequence[Part]) -> list[Array]:

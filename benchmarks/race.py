@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.certificate import known_effects
+from benchmarks.certificate import Known, known_effects
 from benchmarks.clock import report
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.certify import draw_examples
@@ -46,16 +46,17 @@ class Replay:
 
 
 def run(model: HeadModel) -> None:
-    for task, attributed, exact, groups in known_effects(model):
+    for known in known_effects(model):
+        task = known.task
         for top in TOPS:
-            _report(f"{task}, first {top}", [_same(attributed, exact, top, seed) for seed in range(REPEATS)])
+            _report(f"{task}, first {top}", [_same(known, top, seed) for seed in range(REPEATS)])
         for part in PARTS:
-            some = [_part(attributed, exact, groups, part, seed) for seed in range(REPEATS)]
+            some = [_part(known, part, seed) for seed in range(REPEATS)]
             _report(f"{task}, {part:.0%} of the groups, first 10", some)
         for odd in (1, 2):
-            again = [_with_copies(attributed, exact, groups, odd, seed) for seed in range(REPEATS)]
+            again = [_with_copies(known, odd, seed) for seed in range(REPEATS)]
             _report(f"{task}, groups with replacement, first 10, odd {odd}", again)
-        more = [_same(attributed, exact, 10, seed, odd=2) for seed in range(REPEATS)]
+        more = [_same(known, 10, seed, odd=2) for seed in range(REPEATS)]
         _report(f"{task}, first 10, odd 2", more)
     for missed in MISSED:
         for odd in (1, 2):
@@ -63,15 +64,15 @@ def run(model: HeadModel) -> None:
             _report(f"Invented, {missed:.2%} missed, first 10, odd {odd}", races)
 
 
-def replay(attributed: Array, exact: Array, race: Race, rng: np.random.Generator) -> Replay:
-    """One race on known effects [example, head]."""
-    draw = draw_examples(attributed, more_turns(race.turns), rng)
+def replay(known: Known, race: Race, rng: np.random.Generator) -> Replay:
+    """One race on known effects."""
+    attributed, exact = known.attributed, known.exact
+    draw = draw_examples(attributed, known.cost, more_turns(race.turns), rng)
 
     def look_up(_: str, parts: Sequence[Part]) -> list[Array]:
         return [exact[np.ix_(part.examples, part.units)] for part in parts]
 
-    groups = [str(i) for i in range(len(exact))]
-    measured = run_race({"": nothing_measured(attributed, groups, draw)}, race, look_up)[""]
+    measured = run_race({"": nothing_measured(attributed, known.groups, draw)}, race, look_up)[""]
     now = standing(measured, race)
     first = np.zeros(race.heads, dtype=bool)
     first[np.argsort(-exact.mean(0), kind="stable")[: race.top]] = True
@@ -89,22 +90,21 @@ def _race(top: int, heads: int, odd: int = 1) -> Race:
     return Race(top, Ablate.confidence, Ablate.budget, Ablate.presets["quick"]["exact"], heads, odd)
 
 
-def _same(attributed: Array, exact: Array, top: int, seed: int, odd: int = 1) -> Replay:
-    return replay(attributed, exact, _race(top, exact.shape[1], odd), np.random.default_rng([seed, top]))
+def _same(known: Known, top: int, seed: int, odd: int = 1) -> Replay:
+    return replay(known, _race(top, known.exact.shape[1], odd), np.random.default_rng([seed, top]))
 
 
-def _part(attributed: Array, exact: Array, groups: list[str], part: float, seed: int) -> Replay:
-    rng, names = np.random.default_rng([seed, 0]), sorted(set(groups))
+def _part(known: Known, part: float, seed: int) -> Replay:
+    rng, names = np.random.default_rng([seed, 0]), sorted(set(known.groups))
     chosen = rng.choice(names, round(part * len(names)), replace=False)
-    rows = np.flatnonzero(np.isin(groups, chosen))
-    return replay(attributed[rows], exact[rows], _race(10, exact.shape[1]), rng)
+    rows = np.flatnonzero(np.isin(known.groups, chosen))
+    return replay(known.only(rows), _race(10, known.exact.shape[1]), rng)
 
 
-def _with_copies(attributed: Array, exact: Array, groups: list[str], odd: int, seed: int) -> Replay:
-    rng = np.random.default_rng([seed, 0])
-    members = {name: np.flatnonzero(np.asarray(groups) == name) for name in sorted(set(groups))}
+def _with_copies(known: Known, odd: int, seed: int) -> Replay:
+    rng, members = np.random.default_rng([seed, 0]), known.members
     rows = np.concatenate([members[name] for name in rng.choice(sorted(members), len(members))])
-    return replay(attributed[rows], exact[rows], _race(10, exact.shape[1], odd), rng)
+    return replay(known.only(rows), _race(10, known.exact.shape[1], odd), rng)
 
 
 def _invented(missed: float, odd: int, seed: int) -> Replay:
@@ -114,7 +114,8 @@ def _invented(missed: float, odd: int, seed: int) -> Replay:
     attributed = rng.exponential(1, shape) * scale * np.where(rng.random(HEADS) < 0.6, 1, -1)
     exact = attributed * (1 + rng.normal(0, 0.3, HEADS)) + 0.3 * scale * rng.standard_t(3, shape)
     exact += np.where(rng.random(shape) < missed, 2 * np.abs(rng.standard_t(2, shape)), 0)
-    return replay(attributed, exact, _race(10, HEADS, odd), rng)
+    cost, groups = rng.integers(1, 25, EXAMPLES).astype(float), [str(i) for i in range(EXAMPLES)]
+    return replay(Known("Invented", attributed, exact, cost, groups), _race(10, HEADS, odd), rng)
 
 
 def _report(title: str, replays: list[Replay]) -> None:

@@ -24,6 +24,10 @@ def sample(rng, population, groups: int):
     return attributed[rows], exact[rows], [str(i) for i in range(groups) for _ in range(3)]
 
 
+def costs(rng, effects):
+    return rng.integers(1, 25, len(effects))
+
+
 @pytest.mark.parametrize("groups", [12, 30])
 def test_intervals_from_a_few_exact_examples_cover_and_are_hardly_wider(groups):
     rng = np.random.default_rng(0)
@@ -33,7 +37,7 @@ def test_intervals_from_a_few_exact_examples_cover_and_are_hardly_wider(groups):
     covered, covered_largest, widths = [], [], []
     for _ in range(150):
         attributed, exact, names = sample(rng, population, groups)
-        draw = draw_examples(attributed, 8, rng)
+        draw = draw_examples(attributed, costs(rng, attributed), 8, rng)
         found = certify(attributed, exact, draw, names).summary
         everything = summarise(exact, names)
         inside = (found.low <= truth) & (truth <= found.high)
@@ -52,7 +56,7 @@ def test_the_value_has_no_bias_even_where_attribution_has_the_wrong_sign():
     names = [str(i // 2) for i in range(40)]
     values = []
     for _ in range(2000):
-        draw = draw_examples(attributed, 8, rng)
+        draw = draw_examples(attributed, costs(rng, attributed), 8, rng)
         values.append(certify(attributed, effects, draw, names).summary.mean)
     errors = np.std(values, axis=0) / np.sqrt(len(values))
     assert (np.abs(np.mean(values, axis=0) - effects.mean(0)) < 4 * errors).all()
@@ -64,7 +68,7 @@ def test_perfect_attribution_gives_the_interval_of_everything_exact():
     rng = np.random.default_rng(2)
     effects = rng.normal(1, 1, (60, 30))
     names = [str(i // 2) for i in range(60)]
-    draw = draw_examples(effects, 6, rng)
+    draw = draw_examples(effects, costs(rng, effects), 6, rng)
     found, everything = certify(effects, effects, draw, names), summarise(effects, names)
     np.testing.assert_allclose(found.summary.mean, everything.mean, atol=1e-9)
     np.testing.assert_allclose(found.summary.stderr, everything.stderr, rtol=0.05)
@@ -82,7 +86,7 @@ def test_everything_exact_is_the_plain_summary():
 def test_examples_are_drawn_in_proportion_to_size_but_none_is_out_of_reach():
     attributed = np.ones((50, 3))
     attributed[7] = 30
-    draw = draw_examples(attributed, 4000, np.random.default_rng(0))
+    draw = draw_examples(attributed, np.ones(50), 4000, np.random.default_rng(0))
     counts = np.bincount(draw.turns, minlength=50)
     assert counts[7] > 8 * np.median(counts)
     assert counts.min() > 0
@@ -92,12 +96,48 @@ def test_examples_are_drawn_in_proportion_to_size_but_none_is_out_of_reach():
     assert (draw.weights * drawn).mean() == pytest.approx(values.mean(), rel=0.05)
 
 
+def test_dear_examples_are_drawn_less_often_but_no_weight_is_large():
+    attributed, cost = np.ones((300, 3)), np.repeat([1.0, 4.0, 1e6], 100)
+    attributed[::2] = 0
+    draw = draw_examples(attributed[:200], cost[:200], 4, np.random.default_rng(0))
+    assert draw.chance[0] == pytest.approx(2 * draw.chance[100])  # a fourth of the cost, twice as often
+    draw = draw_examples(attributed, cost, 4, np.random.default_rng(0))
+    assert draw.chance[0] == pytest.approx(draw.chance[100])  # both are cheap beside the dearest
+    assert draw.chance[0] == pytest.approx(4 * draw.chance[200])
+    assert 1 / (300 * draw.chance.min()) <= 12
+
+
+def test_drawing_by_cost_has_less_noise_for_the_same_cost():
+    rng = np.random.default_rng(6)
+    attributed = np.ones((400, 40))
+    exact, cost = attributed + rng.normal(size=attributed.shape), np.repeat([1.0, 16.0], 200)
+
+    def noise_times_cost(assumed):
+        draw = draw_examples(attributed, assumed, 20_000, np.random.default_rng(0))
+        terms = draw.weights[:, None] * (exact - attributed)[draw.turns]
+        return terms.var(0).mean() * cost[draw.turns].mean()
+
+    assert noise_times_cost(cost) == pytest.approx(0.735 * noise_times_cost(np.ones(400)), rel=0.05)
+
+
+def test_the_variance_that_attribution_leaves_is_known_whatever_was_drawn():
+    rng = np.random.default_rng(7)
+    exact = 10 + rng.normal(size=(100, 20))
+    attributed, names = exact + rng.normal(0, 0.5, exact.shape), [str(i) for i in range(100)]
+    left = [
+        certify(attributed, exact, draw_examples(attributed, costs(rng, exact), 8, rng), names).variance_left
+        for _ in range(50)
+    ]
+    assert (np.array(left) > 0).all()
+    assert np.median(left) == pytest.approx(0.25, rel=0.3)
+
+
 def test_only_drawn_examples_are_read():
     rng = np.random.default_rng(5)
     effects = rng.normal(1, 1, (60, 30))
     attributed = effects + rng.normal(0, 0.3, effects.shape)
     names = [str(i // 2) for i in range(60)]
-    draw = draw_examples(attributed, 6, rng)
+    draw = draw_examples(attributed, costs(rng, attributed), 6, rng)
     unread = effects.copy()
     unread[np.setdiff1d(np.arange(60), draw.examples)] = np.nan
     found, expected = (certify(attributed, exact, draw, names) for exact in (unread, effects))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from benchmarks.certificate import Known
 from benchmarks.race import replay
 from headatlas.atlas.records import AMONG_FIRST, EXACT_SHARE, FIRST_ASKED, FIRST_SETTLED, UNSETTLED
 from headatlas.errors import HeadAtlasError
@@ -33,9 +34,15 @@ def effects_of(kind, rng):
     return attributed, exact
 
 
+def known(attributed, exact, rng):
+    cost = rng.integers(1, 25, len(exact)).astype(float)
+    return Known("Invented", attributed, exact, cost, [str(i) for i in range(len(exact))])
+
+
 def race_on(attributed, exact, race, seed=0):
     """The measurements of a race on known effects, and the numbers of effects of each round."""
-    draw, rounds = draw_examples(attributed, more_turns(race.turns), np.random.default_rng(seed)), []
+    rng, rounds = np.random.default_rng(seed), []
+    draw = draw_examples(attributed, rng.integers(1, 25, len(exact)), more_turns(race.turns), rng)
 
     def look_up(_, parts):
         rounds.append(sum(len(part.examples) * len(part.units) for part in parts))
@@ -50,7 +57,7 @@ def test_what_is_settled_is_right_and_the_budget_holds(kind):
     race, replays = Race(5, 0.95, 0.25, 6, HEADS), []
     for seed in range(25):
         rng = np.random.default_rng(seed)
-        replays.append(replay(*effects_of(kind, rng), race, rng))
+        replays.append(replay(known(*effects_of(kind, rng), rng), race, rng))
     assert np.mean([one.wrong for one in replays]) <= 0.05
     assert np.mean([one.recall for one in replays]) >= 0.9
     assert max(one.share for one in replays) <= 0.25
@@ -118,7 +125,7 @@ def test_few_examples_that_are_drawn_again_keep_the_budget():
     for seed in range(10):
         rng = np.random.default_rng(seed)
         attributed, exact = effects_of("plain", rng)
-        assert replay(attributed[:12], exact[:12], race, rng).share <= 0.4
+        assert replay(known(attributed[:12], exact[:12], rng), race, rng).share <= 0.4
 
 
 def test_with_all_of_the_budget_every_rank_is_settled():

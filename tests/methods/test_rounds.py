@@ -109,7 +109,8 @@ def test_of_many_examples_the_last_round_draws(examples, drawn):
     known = attributed + rng.normal(size=attributed.shape) * np.where(np.arange(20) < 2, 2, 0.01)
     known[:, :2] += 10
     groups = [str(i) for i in range(examples)]
-    state = {"a": nothing_measured(attributed, groups, draw_examples(attributed, most_turns(4), rng))}
+    draw = draw_examples(attributed, rng.integers(1, 25, examples), most_turns(4), rng)
+    state = {"a": nothing_measured(attributed, groups, draw)}
 
     def look_up(_, parts):
         return [known[np.ix_(part.examples, part.units)] for part in parts]

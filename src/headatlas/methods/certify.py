@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from headatlas.stats import Array, Summary, clustered_moments, effective_groups, estimate, summarise
 
+CHEAPEST = 1 / 16  # of the cost of the dearest example
 MISSED_TURNS = 6  # residuals have heavy tails, and few turns miss them: n turns see n / (n + 6) of the variance
 
 
@@ -42,15 +43,18 @@ class Draw:
         return replace(self, turns=self.turns[:turns])
 
 
-def draw_examples(attributed: Array, turns: int, rng: np.random.Generator) -> Draw:
-    """Draw examples to measure, in proportion to the size of their attributions [example, head].
+def draw_examples(attributed: Array, cost: Array, turns: int, rng: np.random.Generator) -> Draw:
+    """Draw examples to measure: often where their attributions [example, head] are large, and where they cost little.
 
     Where attribution is wrong it is wrong in proportion to its size, so drawing large examples more often makes the
     weighted residuals alike: the correction has less noise and lighter tails than with equal chances. A third of the
-    chance is spread evenly, so that no weight is large.
+    chance is spread evenly. Chances are then divided by the root of what measuring each example costs (Neyman's
+    allocation): no others give less noise for the same cost. No weight is more than twelve, because no example counts
+    as cheaper than a sixteenth of the dearest.
     """
     size = np.sqrt(np.square(attributed / np.maximum(root_mean_square(attributed), 1e-12)).mean(1))
     chance = 1 / 3 / len(size) + 2 / 3 * size / size.sum() if size.sum() > 0 else np.full(len(size), 1 / len(size))
+    chance /= np.sqrt(np.maximum(cost, CHEAPEST * cost.max()))
     return Draw(rng.choice(len(size), size=turns, p=chance / chance.sum()), chance / chance.sum())
 
 
@@ -111,7 +115,7 @@ def estimates_by_turn(attributed: Array, exact: Array, draw: Draw) -> tuple[Arra
 
 def _variance_left(a: Array, x: Array, w: Array) -> Array:
     """Of exact effects x [turn, head] with attributions a and weights w."""
-    spread = (w * np.square(x)).mean(0) - np.square((w * x).mean(0))
+    spread = (w * np.square(x - (w * x).sum(0) / w.sum(0))).mean(0)
     return np.divide((w * np.square(x - a)).mean(0), spread, out=np.full_like(spread, np.nan), where=spread > 0)
 
 

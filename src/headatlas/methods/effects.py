@@ -226,6 +226,14 @@ def after_prefix(quantity: TaskQuantity, batch: Batch) -> tuple[HeadModel, int, 
     return model, prefix, batch.after(prefix)
 
 
+def forward_tokens(quantity: TaskQuantity) -> Array:
+    """[example]: tokens of one forward, without the prefix: what measuring an example costs."""
+    tokens = np.empty(len(quantity.items))
+    for batch in quantity.batches(1):  # one example each
+        tokens[list(batch.members)] = after_prefix(quantity, batch)[2].ids.numel()
+    return tokens
+
+
 def single_heads(heads: Iterable[Head]) -> list[Unit]:
     """Each head as a unit of its own."""
     return [(layer, (head,)) for layer, head in heads]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headatlas.methods.certify import Certified, Draw, certify, certify_all, draw_examples
-from headatlas.methods.effects import attributed_effects, attributed_units, exact_effects
+from headatlas.methods.effects import attributed_effects, attributed_units, exact_effects, forward_tokens
 from headatlas.stats import PER_COLUMN, Array, Summary
 
 if TYPE_CHECKING:
@@ -144,7 +144,8 @@ def begin_rounds(
     state = {}
     for number, (task, effects) in enumerate(attributed.items()):
         by_unit = attributed_units(effects, units, quantities[task].context.model.shape)
-        draw = draw_examples(effects, most_turns(turns), np.random.default_rng([seed, number]))
+        rng = np.random.default_rng([seed, number])
+        draw = draw_examples(effects, forward_tokens(quantities[task]), most_turns(turns), rng)
         state[task] = nothing_measured(by_unit, quantities[task].groups, draw)
     return state
 

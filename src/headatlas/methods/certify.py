@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from headatlas.stats import Array, Summary, clustered_moments, effective_groups, estimate, summarise
 
-CHEAPEST = 1 / 16  # of the cost of the dearest example
 MISSED_TURNS = 6  # residuals have heavy tails, and few turns miss them: n turns see n / (n + 6) of the variance
 
 
@@ -47,14 +46,12 @@ def draw_examples(attributed: Array, cost: Array, turns: int, rng: np.random.Gen
     """Draw examples to measure: often where their attributions [example, head] are large, and where they cost little.
 
     Where attribution is wrong it is wrong in proportion to its size, so drawing large examples more often makes the
-    weighted residuals alike: the correction has less noise and lighter tails than with equal chances. A third of the
-    chance is spread evenly. Chances are then divided by the root of what measuring each example costs (Neyman's
-    allocation): no others give less noise for the same cost. No weight is more than twelve, because no example counts
-    as cheaper than a sixteenth of the dearest.
+    weighted residuals alike: the correction has less noise and lighter tails than with equal chances. Dividing by the
+    `cost` of measuring an example [example] buys more turns for the same work. A third of the chance is spread evenly,
+    so that no weight is more than three.
     """
-    size = np.sqrt(np.square(attributed / np.maximum(root_mean_square(attributed), 1e-12)).mean(1))
+    size = np.sqrt(np.square(attributed / np.maximum(root_mean_square(attributed), 1e-12)).mean(1)) / cost
     chance = 1 / 3 / len(size) + 2 / 3 * size / size.sum() if size.sum() > 0 else np.full(len(size), 1 / len(size))
-    chance /= np.sqrt(np.maximum(cost, CHEAPEST * cost.max()))
     return Draw(rng.choice(len(size), size=turns, p=chance / chance.sum()), chance / chance.sum())
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from headatlas.run.quantity import TaskQuantity
 
 SECOND_SHARE, SECOND_TURNS = 1 / 5, 6  # of the units, and times the turns of the first round
-THIRD_TURNS = 16  # times those of the first round; where there are at most twice as many examples, all are measured
+THIRD_TURNS = 12  # times those of the first round; where there are at most twice as many examples, all are measured
 PREDICTED = 0.05  # of the variance: where attribution leaves no more, not every example has to be measured
 BADLY = "heads that attribution predicts badly"
 Indices = NDArray[np.int64]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ATTRIBUTED_TOKENS = 512  # padded tokens of a batch after its prefix
 MEASURED_TOKENS = 192  # the same for exact effects of many heads, several of which share a forward
-ATTRIBUTION, EXACT = CellKind("attribution", 5), CellKind("exact effects", 4)
+ATTRIBUTION, EXACT = CellKind("attribution", 6), CellKind("exact effects", 5)
 
 Quantities = Mapping[str, "TaskQuantity"]  # by task
 BatchCell = tuple[str, "Batch", "Cell"]  # with its task
@@ -71,6 +71,7 @@ def _attribution(quantity: TaskQuantity, batch: Batch) -> Cell:
     """Attribution in one direction."""
     from headatlas.run.interventions import gate_gradient, where_scored
     from headatlas.run.pairs import one_way
+    from headatlas.run.stems import stem_work
 
     model, prefix, rest = after_prefix(quantity, batch)
     side = quantity.side(batch, prefix) if quantity.baseline in TWIN_BASELINES else None
@@ -84,8 +85,8 @@ def _attribution(quantity: TaskQuantity, batch: Batch) -> Cell:
 
     # The prefix once; then the other text, the prompt, and a backward that costs about as much as a forward.
     other = rest.ids if side is None else side.others
-    cost = batch.size * prefix + other.numel() + 2 * rest.ids.numel()
-    forwards = forwards_before(quantity, prefix) + 1
+    stems, forwards = stem_work(batch.ids[:, :prefix])
+    cost, forwards = stems + other.numel() + 2 * rest.ids.numel(), forwards + quantity.replacement_forwards + 1
     return quantity.context.cell(
         ATTRIBUTION, compute, cost, forwards=forwards, batch=batch.key, **quantity.inputs(batch)
     )
@@ -97,6 +98,7 @@ def _attribution_both_ways(
     """The cells of both directions, as a group. The first one computes both results. Where an earlier run has left that
     one, the second is computed by itself, with the same bits."""
     from headatlas.run.pairs import both_ways
+    from headatlas.run.stems import stem_work
 
     model, prefix, rest = after_prefix(quantity, batch)
     alone, other = _attribution(quantity, batch), _attribution(mirror, mirrored)
@@ -112,18 +114,20 @@ def _attribution_both_ways(
         return waiting.pop() if waiting else other.compute()
 
     # Each cell counts the forward and the backward of its own text, the first one also the prefix.
-    tokens, other_tokens = batch.size * prefix + 2 * rest.ids.numel(), 2 * mirrored.after(prefix).ids.numel()
+    stems, forwards = stem_work(batch.ids[:, :prefix])
+    tokens, other_tokens = stems + 2 * rest.ids.numel(), 2 * mirrored.after(prefix).ids.numel()
     return (
-        replace(alone, compute=compute, tokens=tokens, forwards=int(prefix > 0) + 1, group=alone.key),
+        replace(alone, compute=compute, tokens=tokens, forwards=forwards + 1, group=alone.key),
         replace(other, compute=compute_other, tokens=other_tokens, forwards=1, group=alone.key),
     )
 
 
 def _past(model: HeadModel, batch: Batch, prefix: int) -> LayerInputs:
     from headatlas.run.interventions import where_scored
+    from headatlas.run.stems import record_stems
 
     with where_scored(model):
-        return model.record_prefix(batch.ids[:, :prefix])
+        return record_stems(model, batch.ids[:, :prefix])
 
 
 def attribution_load(quantity: TaskQuantity, batch: Batch, both_ways: bool) -> Load:
@@ -155,13 +159,14 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
     from headatlas.run.beginnings import common_beginning
     from headatlas.run.interventions import ablate_each, ablation_forwards, where_scored
     from headatlas.run.quantity import ALIKE
+    from headatlas.run.stems import stem_work
 
     def cell(quantity: TaskQuantity, units: Sequence[Unit], batch: Batch) -> Cell:
         model, prefix, rest = after_prefix(quantity, batch)
 
         def compute() -> Result:
+            past = _past(model, batch, prefix)
             with where_scored(model):
-                past = model.record_prefix(batch.ids[:, :prefix])
                 replaced = quantity.replacement(batch, past, {layer for layer, _ in units})
             return {"effects": ablate_each(model, rest, units, replaced.values, replaced.where, past)}
 
@@ -170,8 +175,9 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
         tokens = rest.after(shared).ids.numel()
         replacing = quantity.replacement_forwards * (1 + max(layer for layer, _ in units)) / model.n_layers
         passes = 1 + replacing + relative_depth(units, model.n_layers)
-        cost = batch.size * prefix + (shared + tokens) * passes
-        forwards = forwards_before(quantity, prefix) + ablation_forwards(units, tokens, shared > 0)
+        stems, before = stem_work(batch.ids[:, :prefix])
+        cost = stems + (shared + tokens) * passes
+        forwards = before + quantity.replacement_forwards + ablation_forwards(units, tokens, shared > 0)
         listed = [[layer, list(heads)] for layer, heads in units]
         return quantity.context.cell(
             EXACT, compute, cost, forwards=forwards, batch=batch.key, units=listed, **quantity.inputs(batch)

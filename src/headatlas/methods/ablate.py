@@ -44,11 +44,11 @@ class Ablate(Method):
 
     `metric` is the margin of the answer over the foil, or the log-probability of the answer; `baseline` is the head's z
     on the twin's prompt, on a lent twin (pair), its mean, zero or that of another example. By default both follow from
-    what the examples of a task have. `exact` examples are drawn to be measured exactly for every head, in proportion to
-    the size of their attributions, and six times as many for the fifth of the heads that may matter most; of a share
-    `thorough` of the heads, the strongest, those are measured on every example whose effects attribution does not
-    predict; with many examples on sixteen times as many draws instead. "all" measures everything. `enough` also asks
-    what the twin gains with the head of the prompt.
+    what the examples of a task have. `exact` examples are drawn to be measured exactly for every head, more often where
+    attributions are large and measuring costs little, and six times as many for the fifth of the heads that may matter
+    most; of a share `thorough` of the heads, the strongest, those are measured on every example whose effects
+    attribution does not predict; with many examples on twelve times as many draws instead. "all" measures everything.
+    `enough` also asks what the twin gains with the head of the prompt.
 
     With `top`, heads race instead (`race.py`): exact measurements go where they decide which `top` heads have the
     largest effects, until that is settled with probability `confidence` in each task, or until the share `budget` of

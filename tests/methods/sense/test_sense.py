@@ -10,7 +10,17 @@ from headatlas.errors import UsageError
 from headatlas.methods.attribute import plan_tasks
 from headatlas.methods.sense.cells import measure_losses
 from headatlas.methods.sense.masks import BLOCK, draw_masks
-from headatlas.methods.sense.pairs import BACKS_UP, BEYOND, BOTH, measure_pairs, pair_quantity, report_pairs
+from headatlas.methods.sense.pairs import (
+    ALONE,
+    BACKS_UP,
+    BEYOND,
+    BOTH,
+    EACH_OTHER,
+    PairEffects,
+    measure_pairs,
+    pair_quantity,
+    report_pairs,
+)
 from headatlas.methods.sense.sense import R2, Sense
 from headatlas.model.heads import HeadModel
 from headatlas.planted import PLANTED
@@ -83,7 +93,7 @@ def test_a_backup_head_matters_and_is_paired_with_its_main_head(backup):
     q = q_by_head(head_map)
     assert q[MAIN] < 0.05 and max(q, key=lambda head: head_map.summary.mean[head_map.heads.index(head)]) == MAIN
     said = [(e.layer, e.head, e.metric) for e in backup.diagnostics if e.metric.startswith(BACKS_UP)]
-    assert said == [(*MAIN, f"{BACKS_UP}L{BACKUP[0]}H{BACKUP[1]}")]
+    assert said == [(*BACKUP, f"{BACKS_UP}L{MAIN[0]}H{MAIN[1]}")], "the backup is named as such, not the other way round"
 
 
 def test_pairs_are_those_of_edited_weights(tmp_path):
@@ -92,15 +102,25 @@ def test_pairs_are_those_of_edited_weights(tmp_path):
     lone = [e.model_copy(update={"distractors": (e.counterfactual.answer,)}) for e in planted.suite(0).examples]
     context = run_context(tmp_path, planted.build(), Suite("lone", tuple(lone)))
     quantity = pair_quantity(Sense(baseline="zero", paired=1000), context, "Pick")
-    entries = {e.metric: e for e in report_pairs("sense", "Pick", measure_pairs(quantity, [MAIN, BACKUP]))}
+    told = report_pairs("sense", "Pick", measure_pairs(quantity, [MAIN, BACKUP]))
+    entries, alone = {e.metric: e for e in told}, {(e.layer, e.head): e.value for e in told if e.metric == ALONE}
     canvas, examples = planted.draw(0), context.splits["choose"].examples
     intact = margin(canvas, examples)
     main, backup, both = (intact - margin(canvas, examples, heads) for heads in ([MAIN], [BACKUP], [MAIN, BACKUP]))
-    name = f"L{BACKUP[0]}H{BACKUP[1]}"
+    name = f"L{MAIN[0]}H{MAIN[1]}"
     beyond = entries[BEYOND + name]
     assert beyond.value == pytest.approx(both - main - backup, abs=1e-3)
-    assert beyond.low < beyond.value < beyond.high and (beyond.layer, beyond.head) == MAIN
+    assert beyond.low < beyond.value < beyond.high and (beyond.layer, beyond.head) == BACKUP
+    assert alone == pytest.approx({MAIN: main, BACKUP: backup}, abs=1e-3)
     assert entries[BOTH + name].value == pytest.approx(both, abs=1e-3)
+
+
+def test_where_two_heads_cost_the_same_alone_each_backs_up_the_other():
+    rng = np.random.default_rng(0)
+    single = 0.5 + 0.01 * rng.normal(size=(12, 2))
+    effects = PairEffects(((0, 1), (1, 0)), single, 3 + 0.1 * rng.normal(size=(12, 1)), [*map(str, range(12))])
+    told = {e.metric: (e.layer, e.head) for e in report_pairs("sense", "A", effects)}
+    assert told[f"{EACH_OTHER}L1H0"] == (0, 1) and f"{BACKS_UP}L1H0" not in told
 
 
 def test_heads_that_add_up_back_nobody_up(tmp_path):

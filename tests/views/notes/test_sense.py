@@ -3,7 +3,7 @@
 import numpy as np
 
 from headatlas.atlas.records import Diagnostic
-from headatlas.methods.sense.pairs import BACKS_UP, BOTH
+from headatlas.methods.sense.pairs import ALONE, BACKS_UP, BOTH, EACH_OTHER
 from headatlas.methods.sense.sense import LOSS, MASKS, PER_MASK, R2
 from headatlas.views.notes import method_notes
 from headatlas.views.notes import sense as note_of_sense
@@ -22,24 +22,29 @@ NUMBERS = [
 
 
 def test_masks_have_a_row_and_pairs_a_sentence(tmp_path):
-    assert note_of_sense.BACKS_UP == BACKS_UP
-    pair = {"task": "A", "layer": 0, "head": 1}
+    said = (note_of_sense.ALONE, note_of_sense.BOTH, note_of_sense.BACKS_UP, note_of_sense.EACH_OTHER)
+    assert said == (ALONE, BOTH, BACKS_UP, EACH_OTHER)
+    main, backup, third = ({"task": "A", "layer": layer, "head": head} for layer, head in ((0, 1), (1, 2), (1, 0)))
     (note,) = method_notes(
         masked(
             tmp_path / "atlas",
             *NUMBERS,
-            Diagnostic("sense", f"{BOTH}L1H2", 5.62, **pair),
-            Diagnostic("sense", f"{BACKS_UP}L1H2", 3.1, low=2.5, high=3.7, **pair),
-            Diagnostic("sense", f"{BOTH}L1H0", 1.0, **pair),
+            *(Diagnostic("sense", ALONE, value, **head) for value, head in ((2.4, main), (0.12, backup), (0.2, third))),
+            Diagnostic("sense", f"{BOTH}L0H1", 5.62, **backup),
+            Diagnostic("sense", f"{BACKS_UP}L0H1", 3.1, low=2.5, high=3.7, **backup),
+            Diagnostic("sense", f"{BOTH}L1H0", 1.0, **main),
+            Diagnostic("sense", f"{BOTH}L1H0", 1.0, **backup),
+            Diagnostic("sense", f"{EACH_OTHER}L1H0", 0.7, low=0.5, high=0.9, **backup),
         )
     )
     assert note.rows == (("A", "200", "33.8", "0.98", "0.86"),)
-    meaning, sentence = note.sentences
+    meaning, first, second = note.sentences
     assert meaning.startswith("Mean loss: nats that the task loses under a mask")
-    assert sentence == (
-        "A: L0H1 and L1H2 back each other up. Without both the task loses 5.62 nats, 3.10 (2.50 to 3.70) more than the "
-        "sum of what it loses without each."
+    assert first == (
+        "A: L1H2 backs up L0H1. Without L1H2 alone the task loses 0.12 nats, without L0H1 alone 2.40; without both "
+        "5.62, which is 3.10 (2.50 to 3.70) more than the sum."
     )
+    assert second.startswith("A: L1H2 and L1H0 back each other up. Without L1H2 alone the task loses 0.12 nats")
 
 
 def test_without_such_pairs_there_is_the_row_alone(tmp_path):

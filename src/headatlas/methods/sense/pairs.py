@@ -1,9 +1,9 @@
-"""Heads that back each other up: the strongest heads removed one by one and two by two."""
+"""Which head backs up which: the strongest heads removed one by one and two by two."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from headatlas.run.cells import CellKind
 from headatlas.run.interventions import FORWARD_TOKENS, Gates, gates_without, measure_under
 from headatlas.run.quantity import plan_quantity
 from headatlas.run.settings import SET_BASELINES
-from headatlas.stats import LEVEL, Array, summarise
+from headatlas.stats import LEVEL, Array, Summary, summarise
 from headatlas.wording import head_name
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 KIND = CellKind("effects of all pairs of some heads", 2)
 TITLE = "Pairs of heads"
 SLIGHT = 0.1  # of the larger single effect: norms make the effects of any two heads a little more than their sum
-BEYOND, BACKS_UP, BOTH = "beyond sum with ", "backs up ", "effect with "  # followed by the name of the other head
+ALONE = "effect alone"
+BEYOND, BOTH = "beyond sum with ", "effect with "  # followed by the name of the other head
+BACKS_UP, EACH_OTHER = "backs up ", "backs up and is backed up by "  # the same
 
 
 @dataclass(frozen=True)
@@ -63,29 +65,38 @@ def measure_pairs(quantity: TaskQuantity, heads: Sequence[Head]) -> PairEffects:
 
 
 def report_pairs(method: str, task: str, effects: PairEffects) -> list[Diagnostic]:
-    """Of every pair what the task loses without both beyond the sum of what it loses without each.
+    """Of every head what the task loses without it, of every pair what it loses without both and how far that is beyond
+    the sum.
 
-    Two heads are said to back each other up where that is more than a tenth of the larger single effect, at a level of
-    0.05 for all pairs of the task together.
+    One of two heads is said to back up the other where they cost more than a tenth of the larger single effect beyond
+    the sum, at a level of 0.05 for all pairs of the task together. The backup is the one that costs less alone: it
+    matters where the other is missing. Where that cannot be told at a level of 0.05, each backs up the other.
     """
     pairs = list(combinations(range(len(effects.heads)), 2))
     first, second = (effects.single[:, list(side)] for side in zip(*pairs, strict=True))
     beyond = effects.both - first - second
     slight = SLIGHT * np.maximum(np.abs(first), np.abs(second))
-    test = summarise(beyond - slight, effects.groups)
+    test, more = summarise(beyond - slight, effects.groups), summarise(first - second, effects.groups)
     backs_up = (test.mean > 0) & (test.p_value * len(pairs) < LEVEL)
-    summaries = {BEYOND: summarise(beyond, effects.groups), BOTH: summarise(effects.both, effects.groups)}
-    entries = []
-    for number, (a, b) in enumerate(pairs):
-        (layer, head), other = effects.heads[a], head_name(*effects.heads[b])
-        for name in (BEYOND, BOTH, *([BACKS_UP] if backs_up[number] else [])):
-            summary = summaries.get(name, summaries[BEYOND])
-            entries.append(
-                Diagnostic(
-                    method, f"{name}{other}", float(summary.mean[number]), task, layer=layer, head=head,
-                    low=float(summary.low[number]), high=float(summary.high[number]),
-                )
-            )  # fmt: skip
+    one_way = more.p_value < LEVEL
+
+    def entry(head: int, metric: str, summary: Summary, column: int) -> Diagnostic:
+        layer, number = effects.heads[head]
+        bounds = summary.low[column], summary.high[column]
+        told = Diagnostic.with_interval(method, metric, summary.mean[column], bounds, task)
+        return replace(told, layer=layer, head=number)
+
+    alone = summarise(effects.single, effects.groups)
+    entries = [entry(head, ALONE, alone, head) for head in range(len(effects.heads))]
+    of_pairs = {BEYOND: summarise(beyond, effects.groups), BOTH: summarise(effects.both, effects.groups)}
+    for number, pair in enumerate(pairs):
+        # The rows of a pair are those of the backup, where one is told from the other.
+        head, other = reversed(pair) if backs_up[number] and one_way[number] and more.mean[number] > 0 else pair
+        name = head_name(*effects.heads[other])
+        entries += [entry(head, f"{what}{name}", summary, number) for what, summary in of_pairs.items()]
+        if backs_up[number]:
+            said = BACKS_UP if one_way[number] else EACH_OTHER
+            entries.append(entry(head, f"{said}{name}", of_pairs[BEYOND], number))
     return entries
 
 

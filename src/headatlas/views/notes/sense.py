@@ -1,4 +1,4 @@
-"""How well random masks are explained by which heads they remove, and which heads back each other up."""
+"""How well random masks are explained by which heads they remove, and which heads back up which."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 METHOD = "sense"
 SHOWN = 3  # pairs of a task
 COLUMNS = ("task", "masks", "heads per mask", "mean loss", "held-out R2")
-BACKS_UP = "backs up "  # the name of the other head follows
+ALONE, BOTH = "effect alone", "effect with "  # the name of the other head follows, also below
+EACH_OTHER, BACKS_UP = "backs up and is backed up by ", "backs up "
 
 
 def masks_note(atlas: Atlas) -> Note | None:
-    """One row per task, and a sentence for the pairs that back each other up; None where no masks were tried."""
+    """One row per task, and a sentence for pairs of which one backs up the other; None where no masks were tried."""
     rows, sentences = [], []
     for task, entries in by_task(only(atlas.diagnostics, method=METHOD)):
         of_task = entries[entries["layer"].isna()]
@@ -47,13 +48,19 @@ def masks_note(atlas: Atlas) -> Note | None:
 def _pairs(task: str, entries: pd.DataFrame) -> list[str]:
     """The strongest pairs first."""
     pairs = entries[entries["metric"].str.startswith(BACKS_UP)].sort_values("value", ascending=False, kind="stable")
+    alone = {
+        head_name(int(row.layer), int(row.head)): decimal(row.value) for row in only(entries, metric=ALONE).itertuples()
+    }
     sentences = []
     for row in pairs.head(SHOWN).itertuples():
-        other = row.metric.removeprefix(BACKS_UP)
-        both = single(entries, metric=f"effect with {other}", layer=row.layer, head=row.head)
+        each_other = row.metric.startswith(EACH_OTHER)
+        other = row.metric.removeprefix(EACH_OTHER if each_other else BACKS_UP)
+        head = head_name(int(row.layer), int(row.head))
+        both = single(entries, metric=f"{BOTH}{other}", layer=row.layer, head=row.head)
+        said = f"{head} and {other} back each other up" if each_other else f"{head} backs up {other}"
         sentences.append(
-            f"{task}: {head_name(int(row.layer), int(row.head))} and {other} back each other up. Without both the task "
-            f"loses {decimal(both)} nats, {decimal(row.value)} ({interval(row.low, row.high)}) more than the sum of "
-            "what it loses without each."
+            f"{task}: {said}. Without {head} alone the task loses {alone[head]} nats, without {other} alone "
+            f"{alone[other]}; without both {decimal(both)}, which is {decimal(row.value)} "
+            f"({interval(row.low, row.high)}) more than the sum."
         )
     return sentences

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import tempfile
 from collections import defaultdict
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import headatlas
-from benchmarks.peers.environments import FOLDER, OURS, PEERS, Peer, python_of
+from benchmarks.peers.environments import CONSTRAINTS, FOLDER, LIBRARIES, OURS, PEERS, Peer, pinned, python_of
 from benchmarks.peers.report import Timing, as_markdown, summarise
 from benchmarks.peers.worker import MARK
 from headatlas.model import bundled
@@ -109,9 +110,22 @@ def run(model: HeadModel) -> None:
 
 def _write(timings: dict[str, list[Timing]], missing: dict[str, str]) -> None:
     summary = summarise(timings, OURS.name, [OURS.name, *(peer.name for peer in PEERS)], missing)
+    summary["measured"] = {
+        "libraries": [peer.requirement for peer in LIBRARIES if peer.requirement],
+        "shared": pinned(CONSTRAINTS.read_text()),
+        "processor": processor_name(),
+        "repeats": REPEATS,
+    }
     (FOLDER / "report.json").write_text(json.dumps(summary, indent=1))
     (FOLDER / "report.md").write_text(as_markdown(summary))
     print(as_markdown(summary), flush=True)
+
+
+def processor_name() -> str:
+    """What Linux calls the processor; elsewhere what Python knows of it."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0]}, {len(names)} cores" if names else platform.processor()
 
 
 def prompt_sets(model: HeadModel) -> dict[str, Prompts]:

@@ -30,6 +30,7 @@ from tests.workflows.planted import SUITE, planted
 METHODS = ["ablate", "attribute"]  # not in the order in which they run
 TABLES = ("scores.parquet", "competence.parquet", "diagnostics.parquet", "noise.parquet")
 LATER = "Findings come at the end, from all maps together."
+UNFINISHED = "Drawn while the map was being made, before"
 grow = functools.partial(map_heads, planted(), SUITE, METHODS, reporter=tiny.Listener())
 
 
@@ -120,6 +121,7 @@ def test_without_maps_an_atlas_has_competence_and_says_what_is_to_come(tmp_path,
     assert atlas.run.pending == ["attribute", "ablate"] and atlas.run.finished is None
     assert list(atlas.competence["task"]) == ["Colours", "Numbers"] and atlas.scores.empty
     assert {path.name for path in (atlas.path / "figures").iterdir()} == {"competence.png", "competence.svg"}
+    assert f"{UNFINISHED} attribute and ablate." in (atlas.path / "figures" / "competence.svg").read_text()
     report = (atlas.path / "report.md").read_text()
     assert f"**Still to come: attribute, ablate. {LATER}**" in report and "## What the model can do" in report
     assert "## What each head is for" not in report
@@ -135,7 +137,7 @@ def test_with_some_maps_an_atlas_can_be_read_and_rendered(tmp_path, kill, comman
     atlas = kill(Ablate, tmp_path / "a")
     assert (atlas.methods, atlas.run.pending, atlas.choose_method()) == (["attribute"], ["ablate"], "attribute")
     assert atlas.ranking("Colours")[0] == tiny.HELPERS["Colours"]
-    assert (atlas.path / "figures" / "importance.svg").exists()
+    assert f"{UNFINISHED} ablate." in (atlas.path / "figures" / "importance.svg").read_text()
     assert f"**Still to come: ablate. {LATER}**" in (atlas.path / "report.md").read_text()
     assert f"Still to come: ablate. {LATER}" in (atlas.path / "report.html").read_text()
     assert set(atlas.noise["method"]) == {"attribute"}
@@ -161,6 +163,7 @@ def test_findings_wait_for_the_last_map(tmp_path, kill, command, whole):
     assert asked.stdout == "[]\n" and LATER in asked.stderr
     assert whole.findings and "statements were tested" in (whole.path / "report.md").read_text()
     assert LATER not in (whole.path / "report.md").read_text() + (whole.path / "report.html").read_text()
+    assert not any(UNFINISHED in path.read_text() for path in (whole.path / "figures").glob("*.svg"))
 
 
 def test_a_stage_draws_only_the_figures_that_it_changes(tmp_path, whole):

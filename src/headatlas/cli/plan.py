@@ -81,7 +81,7 @@ def run(
 ) -> None:
     """Say what a map will cost, from the configuration of a model: cells, forwards, tokens, time and memory.
 
-    Nothing is written. Options are those of `headatlas map`.
+    Nothing is written. Options that decide what is run are those of `headatlas map`.
     """
     from headatlas.progress import Reporter
     from headatlas.workflows.plan import plan_map

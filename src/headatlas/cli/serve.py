@@ -19,8 +19,8 @@ def run(
 ) -> None:
     """Serve the page of an atlas, and its files, to this machine alone.
 
-    While `headatlas map` or `verify` writes the atlas, the page shows every new result by itself. It can be opened
-    before there is an atlas.
+    While `headatlas map` makes the atlas, the page shows every new map by itself. What `verify` and `head` find
+    is there when they are done. The page can be opened before there is an atlas.
 
     Example: headatlas serve atlas --port 9000
     """

@@ -14,6 +14,7 @@ from typing import Any
 
 from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.lock import locked
+from headatlas.atlas.records import Evidence
 from headatlas.atlas.run_record import Verification, write_run
 from headatlas.atlas.writing import write_evidence
 from headatlas.errors import UsageError
@@ -23,6 +24,7 @@ from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.store import FolderStore
 from headatlas.suites.suite import Suite
+from headatlas.views.terminal.stages import evidence_line
 from headatlas.workflows.executors import Local, choose_executor
 from headatlas.workflows.lead import lead
 from headatlas.workflows.order import absolute
@@ -105,20 +107,22 @@ def _shared(atlas: Atlas, trial: Trial, order: TestOrder, executor: Local, repor
 def _run(ready: Prepared, reporter: Reporter) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     of_all = {"model": ready.trial.context.model.name, "method": ready.method, "settings": _key(ready.settings)}
+    began = time.monotonic()
     for test, found in outcomes(ready):
-        evidence = [asdict(row) for row in with_q_values(found)]
+        evidence = with_q_values(found)
         _say_what_is_missing(test.info.name, evidence, reporter)
-        rows += [{**of_all, **row} for row in evidence]
-        reporter.say(f"{test.info.name}: {len(evidence)} results.")
+        rows += [{**of_all, **asdict(row)} for row in evidence]
+        reporter.say(evidence_line(test.info, evidence, time.monotonic() - began))
+        began = time.monotonic()
     return rows
 
 
-def _say_what_is_missing(test: str, rows: Sequence[Mapping[str, Any]], reporter: Reporter) -> None:
+def _say_what_is_missing(test: str, rows: Sequence[Evidence], reporter: Reporter) -> None:
     """Which tasks have no intervals, and why: every reason once."""
     tasks: dict[str, dict[str, None]] = {}
     for row in rows:
-        if row["remark"]:
-            tasks.setdefault(row["remark"], {})[row["eval_task"] or row["task"]] = None
+        if row.remark:
+            tasks.setdefault(row.remark, {})[row.eval_task or row.task] = None
     for remark, names in tasks.items():
         reporter.say(f"{test}: no interval for {', '.join(names)}: {remark}.")
 

@@ -93,7 +93,7 @@ def test_a_backup_head_matters_and_is_paired_with_its_main_head(backup):
     q = q_by_head(head_map)
     assert q[MAIN] < 0.05 and max(q, key=lambda head: head_map.summary.mean[head_map.heads.index(head)]) == MAIN
     said = [(e.layer, e.head, e.metric) for e in backup.diagnostics if e.metric.startswith(BACKS_UP)]
-    assert said == [(*BACKUP, f"{BACKS_UP}L{MAIN[0]}H{MAIN[1]}")], "the backup is named as such, not the other way round"
+    assert said == [(*BACKUP, f"{BACKS_UP}L{MAIN[0]}H{MAIN[1]}")], "not the other way round"
 
 
 def test_pairs_are_those_of_edited_weights(tmp_path):

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from headatlas.atlas.records import Diagnostic
+from headatlas.atlas.records import Diagnostic, Evidence
 from headatlas.atlas.run_record import Quantity
+from headatlas.evidence import TESTS
 from headatlas.methods import METHODS
-from headatlas.views.terminal.stages import competence_line, method_line, strongest_sentence
+from headatlas.views.terminal.stages import competence_line, evidence_line, method_line, strongest_sentence
 from tests.atlases import Known, competent, write_atlas
 
 
@@ -59,3 +60,15 @@ def test_a_description_names_the_head_that_fits_it_best(tmp_path):
     looks = [Diagnostic("attention", "first", 0.2 + 0.1 * head, layer=1, head=head) for head in range(4)]
     atlas = write_atlas(tmp_path / "a", [Known(np.ones((2, 4)))], diagnostics=looks)
     assert strongest_sentence(atlas, "attention") == "L1H3: the head looks at the first token (50 %)."
+
+
+def test_a_test_says_how_many_of_its_comparisons_hold_by_its_first_metric():
+    def row(metric, value, q=None, compared_with=None):
+        return Evidence("mask", "A", None, "top", metric, value, compared_with=compared_with, q_value=q)
+
+    levels = [row("margin", 1.0), row("logprob", 1.0)]
+    compared = [row("margin", -1.0, q, "random") for q in (0.01, 0.2)] + [row("logprob", -1.0, 0.01, "random")]
+    assert evidence_line(TESTS["mask"].info, levels + compared, 75) == (
+        "mask, 1 min 15 s: 5 results; top against random: q < 0.05 in 1 of 2 comparisons by margin."
+    )
+    assert evidence_line(TESTS["mask"].info, levels, 2) == "mask, 2 s: 2 results."

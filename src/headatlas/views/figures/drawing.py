@@ -77,7 +77,7 @@ def _draw(atlas: Atlas, info: FigureInfo, method: str | None, paths: list[Path])
     # Help texts list figures; they should not have to wait for matplotlib.
     from matplotlib import rc_context
 
-    from headatlas.views.figures.style import save, settings
+    from headatlas.views.figures.style import save, say_unfinished, settings
 
     with rc_context(settings()):
         function = info.function()
@@ -88,6 +88,8 @@ def _draw(atlas: Atlas, info: FigureInfo, method: str | None, paths: list[Path])
             figure = function(outcome(atlas, tests[0], method))
         else:
             figure = function(atlas, method)
+        if atlas.run.pending:
+            say_unfinished(figure, atlas.run.pending)
         if paths:
             save(figure, paths)
     return figure

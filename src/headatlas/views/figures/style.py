@@ -16,8 +16,8 @@ from matplotlib.font_manager import get_font_names
 
 from headatlas.errors import UsageError
 from headatlas.files import atomic
-from headatlas.views.colours import UNMEASURED
-from headatlas.wording import fitting_digits, signed
+from headatlas.views.colours import QUIET, UNMEASURED
+from headatlas.wording import fitting_digits, listed, signed
 
 FORMATS = ("png", "svg", "pdf")
 DPI = 200
@@ -55,6 +55,12 @@ def settings() -> dict[Any, Any]:
         "svg.hashsalt": "headatlas",
         "svg.fonttype": "none",
     }
+
+
+def say_unfinished(figure: Figure, pending: Sequence[str]) -> None:
+    """Below a figure of an atlas that still grows: which methods were still to come when it was drawn."""
+    note = f"Drawn while the map was being made, before {listed(pending)}."
+    figure.text(0, 0, note, va="top", fontsize=SMALL, color=QUIET)
 
 
 def save(figure: Figure, paths: Sequence[Path]) -> None:

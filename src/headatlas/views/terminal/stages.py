@@ -1,4 +1,5 @@
-"""What is said when a stage of a map is done: its time, its strongest sentence, and what is still to come."""
+"""What is said when a stage of a map is done: its time, its strongest sentence, and what is still to come; and when one
+of its tests is done."""
 
 from __future__ import annotations
 
@@ -6,12 +7,17 @@ from typing import TYPE_CHECKING
 
 from headatlas.atlas.records import COMPETENT
 from headatlas.patterns.functions import head_functions
+from headatlas.stats import LEVEL
+from headatlas.views.metrics import metric
 from headatlas.views.quantities import measure_of
 from headatlas.wording import count, elapsed, head_name, p_value, percent, significant
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from headatlas.atlas.atlas import Atlas
-    from headatlas.atlas.declarations import MethodInfo
+    from headatlas.atlas.declarations import MethodInfo, TestInfo
+    from headatlas.atlas.records import Evidence
 
 
 def competence_line(atlas: Atlas, seconds: float) -> str:
@@ -26,6 +32,20 @@ def competence_line(atlas: Atlas, seconds: float) -> str:
 
 def method_line(atlas: Atlas, info: MethodInfo, seconds: float) -> str:
     return _line(atlas, info.title, seconds, strongest_sentence(atlas, info.name))
+
+
+def evidence_line(info: TestInfo, rows: Sequence[Evidence], seconds: float) -> str:
+    """Its time, and how many of its comparisons hold, by the metric that comes first."""
+    compared = [row for row in rows if row.q_value is not None]
+    family = [row for row in compared if row.metric == compared[0].metric]
+    sentences = [count(len(rows), "result")]
+    for control, other in dict.fromkeys((row.control, row.compared_with) for row in family):
+        of_kind = [row.q_value for row in family if (row.control, row.compared_with) == (control, other)]
+        hold = sum(q < LEVEL for q in of_kind if q is not None)
+        by = metric(family[0].metric).label
+        of_all = count(len(of_kind), "comparison")
+        sentences.append(f"{control} against {other}: q < {LEVEL} in {hold} of {of_all} by {by}")
+    return f"{info.name}, {elapsed(seconds)}: {'; '.join(sentences)}."
 
 
 def strongest_sentence(atlas: Atlas, method: str) -> str:

@@ -52,7 +52,7 @@ def run(model: HeadModel) -> None:
     for effects in known_effects(model):
         for times in (1, TIMES):
             _cover(effects, settings["exact"], settings["thorough"], times)
-    context = _context(model)
+    context = quick_context(model)
     _time(context, plan_quantity(context, TASKS[-1]), "at least 4")
 
 
@@ -79,7 +79,7 @@ class Known:
 
 
 def known_effects(model: HeadModel) -> Iterator[Known]:
-    context = _context(model)
+    context = quick_context(model)
     for task in TASKS:
         quantity = plan_quantity(context, task)
         units = {task: single_heads(context.heads)}
@@ -88,7 +88,8 @@ def known_effects(model: HeadModel) -> Iterator[Known]:
         yield Known(task, attributed, exact, forward_tokens(quantity), quantity.groups)
 
 
-def _context(model: HeadModel) -> RunContext:
+def quick_context(model: HeadModel) -> RunContext:
+    """The three tasks, with the examples of a quick map."""
     suite = load_suite("cognitive").only(TASKS)
     splits = split_examples(suite, split_limits("quick", None), 0)
     return RunContext(model, splits, Runner(FOLDER, Reporter()), Encoder(model))

@@ -46,9 +46,9 @@ class Ablate(Method):
     on the twin's prompt, on a lent twin (pair), its mean, zero or that of another example. By default both follow from
     what the examples of a task have. `exact` examples are drawn to be measured exactly for every head, more often where
     attributions are large and measuring costs little, and six times as many for the fifth of the heads that may matter
-    most; of a share `thorough` of the heads, the strongest, those are measured on every example whose effects
-    attribution does not predict; with many examples on twelve times as many draws instead. "all" measures everything.
-    `enough` also asks what the twin gains with the head of the prompt.
+    most. The strongest heads, a share `thorough` of all, are measured on every example if attribution predicts them
+    badly, or on twelve times as many draws where there are many examples. "all" measures everything. `enough` also asks
+    what the twin gains with the head of the prompt.
 
     With `top`, heads race instead (`race.py`): exact measurements go where they decide which `top` heads have the
     largest effects, until that is settled with probability `confidence` in each task, or until the share `budget` of

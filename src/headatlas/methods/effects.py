@@ -233,7 +233,7 @@ def after_prefix(quantity: TaskQuantity, batch: Batch) -> tuple[HeadModel, int, 
 
 
 def forward_tokens(quantity: TaskQuantity) -> Array:
-    """[example]: tokens of one forward, without the prefix: what measuring an example costs."""
+    """[example]: the tokens of one forward after the prefix, in proportion to which an example costs to measure."""
     tokens = np.empty(len(quantity.items))
     for batch in quantity.batches(1):  # one example each
         tokens[list(batch.members)] = after_prefix(quantity, batch)[2].ids.numel()

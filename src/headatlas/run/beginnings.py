@@ -12,7 +12,7 @@ from itertools import pairwise
 from headatlas.run.batches import Batch
 from headatlas.run.encoding import common_prefix
 
-WORTHWHILE = 64  # tokens that must be saved for each intervention, or another forward costs more than it saves
+WORTHWHILE = 64  # tokens that must be saved for each intervention: about what two more forwards cost (`OVERHEAD`)
 SPLIT_GAIN = 1.2  # by so much more must be saved in parts, which fill fewer batches
 
 

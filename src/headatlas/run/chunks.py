@@ -1,8 +1,8 @@
 """Which examples share a batch, where the beginning of each is run once and the rest of it again and again.
 
 A batch begins where its shortest beginning ends and is as wide as its longest text, so unlike examples make each other
-longer; another batch costs its forwards. Examples are put in an order in which neighbours are alike, and the cuts that
-cost least are found by going through the order once.
+longer; another batch costs its forwards. Examples are put in an order in which neighbours are alike (two such orders
+are tried), and the cuts that cost least are found by going through each order once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-ALIKE = (1, 5)  # beginnings whose lengths differ by less count as alike, and are ordered by the length of the text
+ALIKE = (1, 5)  # of the orders: beginnings are compared in steps of so many tokens, texts within a step by length
 
 
 @dataclass(frozen=True)

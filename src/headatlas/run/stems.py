@@ -1,6 +1,6 @@
-"""Texts of a batch that begin alike, some with some: each beginning is run once, and every text goes on after its own.
+"""Texts of a batch of which several begin alike: each shared beginning is run once, and every text goes on after its own.
 
-Only where nothing is replaced in what they share.
+Only for the intact model: no head may be replaced in what is shared.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def stem_work(ids: Tensor) -> tuple[int, int]:
 
 
 def stem_length(ids: Tensor) -> int:
-    """Up to where rows that begin alike best run once; 0 where that saves less than another forward costs."""
+    """The length of beginnings at which running equal ones once saves most; 0 where that is less than another forward
+    costs."""
     shared = sorted(common_prefix(one, next_one) for one, next_one in pairwise(sorted(ids.tolist())))
     saved = [(length * (len(shared) - number), length) for number, length in enumerate(shared)]
     most, length = max(saved, default=(0, 0))

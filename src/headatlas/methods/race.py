@@ -5,8 +5,8 @@ So the only chance is in the draw of examples, and a head that has been measured
 
 Every head is measured on a few drawn examples, and heads that may matter also where their attributions are largest. The
 K heads with the largest estimates are then measured on all: they set the bar. Heads that may still be on either side of
-it are measured on twice and then six times as many drawn examples, and in the end on all, those that reach highest first,
-until every head is settled or the budget is spent.
+it are measured on twice and then six times as many drawn examples, and in the end on all, those that reach highest
+first, until every head is settled or the budget is spent.
 """
 
 from __future__ import annotations

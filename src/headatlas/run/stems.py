@@ -1,4 +1,4 @@
-"""Texts of a batch of which several begin alike: each shared beginning is run once, and every text goes on after its own.
+"""Texts of a batch of which several begin alike: each shared beginning is run once, and texts go on after their own.
 
 Only for the intact model: no head may be replaced in what is shared.
 """

@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
 
+from headatlas.atlas.records import Diagnostic
+from headatlas.methods.sense.sense import LOSS, MASKS, PER_MASK, R2
 from headatlas.patterns.agreement import agreement
-from headatlas.views.page.agreement import describe_agreement, describe_nulls, describe_reported
+from headatlas.views.page.agreement import describe_agreement, describe_notes, describe_nulls, describe_reported
+from headatlas.views.report.report import write_report
 from tests.atlases import Known, rich_atlas, write_atlas
 
 
@@ -39,6 +42,16 @@ def test_halves_are_shown_apart_from_other_numbers(atlas, tables):
     assert [cell["value"] for cell in table["cells"][0]] == pytest.approx(rows.value.tolist(), rel=1e-3)
     names = [name for by_task in describe_reported(atlas)["by_task"] for name, _ in by_task["rows"]]
     assert "probe: recall" in names and "probe: half correlation" not in names
+
+
+def test_notes_are_those_of_the_report(tmp_path):
+    entries = [
+        Diagnostic("sense", name, value, "A") for name, value in ((MASKS, 200), (PER_MASK, 34), (LOSS, 1), (R2, 0.9))
+    ]
+    atlas = write_atlas(tmp_path / "a", [Known(np.ones((2, 3)), method="sense", task="A")], diagnostics=entries)
+    (note,) = describe_notes(atlas)
+    assert note["title"] == "Random masks of heads" and note["rows"] == (("A", "200", "34.0", "1.00", "0.90"),)
+    assert all(sentence in (write_report(atlas, findings=[])).read_text() for sentence in note["sentences"])
 
 
 def test_numbers_by_task_are_means_over_seeds_with_their_range(atlas):

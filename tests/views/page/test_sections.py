@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from headatlas.views.notes import method_notes
 from headatlas.views.pdf import print_pdf
 from tests.views.page.test_browser import MAPPED, number
 
@@ -63,6 +64,10 @@ def test_competence_agreement_and_run(look, report, atlas):
         assert "probe: recall" not in page.locator("#agreement").inner_text()
         page.locator("#agreement .reported summary").click()
         assert "probe: recall" in page.locator("#agreement").inner_text()
+        for note in method_notes(atlas):
+            block = page.locator("#agreement .block", has=page.locator("h3", has_text=note.title))
+            assert block.locator("tbody tr").count() == len(note.rows)
+            assert block.locator("li").all_inner_texts() == list(note.sentences)
         assert page.locator("#run code").inner_text() == "headatlas map"
 
 

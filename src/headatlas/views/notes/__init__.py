@@ -1,7 +1,7 @@
 """Notes: what is worth saying about one method beside its maps, in words and tables.
 
-A note is a function of an atlas, in a module named after its method, with one line here; terminal and report show
-whatever it returns. Notes and the registry of figures are the only parts of the views that know a method by name.
+A note is a function of an atlas, in a module named after its method, with one line here; terminal, report and page
+show whatever it returns. Notes and the registry of figures are the only parts of the views that know a method by name.
 Everything else that views say about a method comes from its declaration.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -9,6 +10,7 @@ import pandas as pd
 from headatlas.patterns.agreement import agreement
 from headatlas.patterns.found_again import found_again
 from headatlas.views.found_again import found_again_sentence
+from headatlas.views.notes import method_notes
 from headatlas.views.page.encoding import number, numbers, plain
 from headatlas.wording import count, decimal, p_value, percent, significant
 
@@ -96,6 +98,11 @@ def _table(title: str, note: str, cells: dict[tuple[str, str], dict[str, Any]]) 
 def describe_found_again(atlas: Atlas) -> list[tuple[str, str, str]]:
     """Method, task and one sentence about how many of the first heads would be found again."""
     return [(found.method, found.task, found_again_sentence(found)) for found in found_again(atlas)]
+
+
+def describe_notes(atlas: Atlas) -> list[dict[str, Any]]:
+    """What is worth saying about each method beside its maps, as in the report."""
+    return [asdict(note) for note in method_notes(atlas)]
 
 
 def describe_reported(atlas: Atlas) -> dict[str, Any]:

@@ -13,7 +13,13 @@ from headatlas.methods.gate.roles import OPEN
 from headatlas.stats import LEVEL
 from headatlas.views.colours import ROLES, VIRIDIS
 from headatlas.views.page import about
-from headatlas.views.page.agreement import describe_agreement, describe_found_again, describe_nulls, describe_reported
+from headatlas.views.page.agreement import (
+    describe_agreement,
+    describe_found_again,
+    describe_notes,
+    describe_nulls,
+    describe_reported,
+)
 from headatlas.views.page.compare import describe_comparison
 from headatlas.views.page.consensus import describe_consensus
 from headatlas.views.page.encoding import plain
@@ -98,6 +104,7 @@ def describe(
         "agreement": describe_agreement(atlas),
         "found_again": describe_found_again(atlas),
         "consensus": describe_consensus(atlas),
+        "notes": describe_notes(atlas),
         "reported": describe_reported(atlas),
         "run": about.describe_run(atlas),
         "files": list(files),

@@ -29,7 +29,7 @@ function auditIn({ audit }) {
 
 function drawAgreement() {
   section("agreement", "Do methods and seeds agree?", "How alike the maps of two methods, two seeds or two halves of the examples are.",
-    (atlas) => make("div", {}, consensusIn(atlas), foundAgain(atlas), agreementTables(atlas), reportedBy(atlas)));
+    (atlas) => make("div", {}, consensusIn(atlas), foundAgain(atlas), agreementTables(atlas), notesOn(atlas), reportedBy(atlas)));
 }
 
 /** The heads that several causal methods support, with each method's rule and its record where the truth is known. */
@@ -56,6 +56,13 @@ function agreementTables({ agreement, methods }) {
 }
 
 const titled = (title, note, body) => make("div", { class: "block" }, make("div", { class: "block-head" }, make("h3", {}, title), make("p", {}, note)), body);
+
+/** What is worth saying about each method beside its maps: heads that are settled, backups, circuits. */
+function notesOn({ notes }) {
+  return notes.map(({ title, columns, rows, sentences }) => titled(title, "", make("div", { class: "notes" },
+    rows.length ? plainTable(columns, rows) : null,
+    sentences.length ? make("ul", {}, sentences.map((sentence) => make("li", {}, sentence))) : null)));
+}
 
 /** Single numbers that methods report: accuracies, controls, stability. */
 function reportedBy({ reported: { overall, by_task: byTask } }) {

@@ -1,7 +1,8 @@
 """Exact measurements in rounds: few examples for every head, more for those that may matter, all where need be.
 
-How many examples a head is measured on follows from its attributions and from what earlier rounds measured. That does
-not touch the mean of what is measured; heads that are measured on all examples need no correction at all.
+How many examples a head is measured on follows from its attributions and from what earlier rounds measured. Each draw
+by itself has no bias. Heads whose first draws came out large are measured further, and the others are not, so values of
+heads near the cut are pulled a little towards zero; heads that are measured on all examples need no correction at all.
 """
 
 from __future__ import annotations

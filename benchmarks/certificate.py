@@ -52,6 +52,9 @@ def run(model: HeadModel) -> None:
     for effects in known_effects(model):
         for times in (1, TIMES):
             _cover(effects, settings["exact"], settings["thorough"], times)
+        near, elsewhere = pull(effects, settings["exact"], settings["thorough"], REPEATS)
+        report(f"{effects.task}: pull of heads near the cut, in half widths", near, "", "")
+        report(f"{effects.task}: pull of the other heads, in half widths", elsewhere, "", "")
     context = quick_context(model)
     _time(context, plan_quantity(context, TASKS[-1]), "at least 4")
 
@@ -127,6 +130,23 @@ def _cover(known: Known, turns: int, thorough: float, times: int = 1) -> None:
         report(f"{task}, {whose}: width over that of everything exact, median",
                float(np.median(np.array(widths)[:, heads])), "", "at most 1.3")  # fmt: skip
     report(f"{task}: exact effects that were measured, of all", float(np.mean(measured)), "", "")
+
+
+def pull(known: Known, turns: int, thorough: float, repeats: int) -> tuple[float, float]:
+    """How far values are off on average over draws, in half widths of their intervals, below zero where towards zero:
+    of heads that some draws measure further and others do not, and of all other heads."""
+    truth, rng = known.exact.mean(0), np.random.default_rng(1)
+    means, widths, further = [], [], []
+    for _ in range(repeats):
+        measured = _certified(known, turns, thorough, rng)
+        summary = measured.certified(range(len(truth))).summary
+        means.append(summary.mean)
+        widths.append(summary.high - summary.low)
+        further.append(measured.turns > turns)
+    off = (np.mean(means, 0) - truth) * np.sign(truth) / (np.mean(widths, 0) / 2)
+    share = np.mean(further, 0)
+    near = (share > 0.1) & (share < 0.9)
+    return float(off[near].mean()), float(off[~near].mean())
 
 
 def _certified(known: Known, turns: int, thorough: float, rng: np.random.Generator) -> Measurements:

@@ -108,14 +108,19 @@ def _with_copies(known: Known, odd: int, seed: int) -> Replay:
 
 
 def _invented(missed: float, odd: int, seed: int) -> Replay:
+    rng = np.random.default_rng([seed, 7])
+    return replay(invented(missed, rng), _race(10, HEADS, odd), rng)
+
+
+def invented(missed: float, rng: np.random.Generator) -> Known:
     """Effects of any scale, with errors in proportion to it; those that are missed do not depend on it."""
-    rng, shape = np.random.default_rng([seed, 7]), (EXAMPLES, HEADS)
+    shape = EXAMPLES, HEADS
     scale = np.exp(rng.normal(-3, 1.3, HEADS))
     attributed = rng.exponential(1, shape) * scale * np.where(rng.random(HEADS) < 0.6, 1, -1)
     exact = attributed * (1 + rng.normal(0, 0.3, HEADS)) + 0.3 * scale * rng.standard_t(3, shape)
     exact += np.where(rng.random(shape) < missed, 2 * np.abs(rng.standard_t(2, shape)), 0)
     cost, groups = rng.integers(1, 25, EXAMPLES).astype(float), [str(i) for i in range(EXAMPLES)]
-    return replay(Known("Invented", attributed, exact, cost, groups), _race(10, HEADS, odd), rng)
+    return Known("Invented", attributed, exact, cost, groups)
 
 
 def _report(title: str, replays: list[Replay]) -> None:

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from benchmarks.certificate import pull
+from benchmarks.race import invented
 from headatlas.methods import rounds
 from headatlas.methods.certify import draw_examples
 from headatlas.methods.effects import kv_groups, single_heads
@@ -120,3 +122,9 @@ def test_of_many_examples_the_last_round_draws(examples, drawn):
     assert np.isfinite(result.exact[:, 0]).all() != drawn
     summary = result.certified(range(20)).summary
     assert (np.abs(summary.mean - known.mean(0)) < 4 * summary.stderr).all()
+
+
+def test_rounds_pull_values_near_the_cut_a_little_towards_zero_and_no_others():
+    near, elsewhere = pull(invented(0, np.random.default_rng(0)), 4, 0.03, repeats=40)
+    assert -0.15 < near < -0.02
+    assert abs(elsewhere) < 0.02

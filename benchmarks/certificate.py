@@ -48,15 +48,22 @@ SAMPLE = 8  # about so many cells are timed to say how long exact effects of all
 
 
 def run(model: HeadModel) -> None:
-    settings = Ablate.presets["quick"]
+    turns, thorough = _quick_settings()
     for effects in known_effects(model):
         for times in (1, TIMES):
-            _cover(effects, settings["exact"], settings["thorough"], times)
-        near, elsewhere = pull(effects, settings["exact"], settings["thorough"], REPEATS)
+            _cover(effects, turns, thorough, times)
+        near, elsewhere = pull(effects, turns, thorough, REPEATS)
         report(f"{effects.task}: pull of heads near the cut, in half widths", near, "", "")
         report(f"{effects.task}: pull of the other heads, in half widths", elsewhere, "", "")
     context = quick_context(model)
     _time(context, plan_quantity(context, TASKS[-1]), "at least 4")
+
+
+def _quick_settings() -> tuple[int, float]:
+    """Turns of the first round, and the share of heads that the third one may measure."""
+    quick = Ablate(**Ablate.presets["quick"])
+    assert quick.exact != "all"
+    return quick.exact, quick.thorough
 
 
 @dataclass(frozen=True)
@@ -157,7 +164,7 @@ def _certified(known: Known, turns: int, thorough: float, rng: np.random.Generat
         return [known.exact[np.ix_(part.examples, part.units)] for part in parts]
 
     state = {known.task: nothing_measured(known.attributed, known.groups, draw)}
-    return run_rounds(state, [known.exact.shape[1]], turns, thorough, look_up)[known.task]
+    return run_rounds(state, known.exact.shape[1], turns, thorough, look_up)[known.task]
 
 
 def _inside(summary: Summary, truth: Array) -> NDArray[np.bool_]:
@@ -173,14 +180,14 @@ def _time(context: RunContext, quantity: TaskQuantity, bound: str) -> None:
         units = single_heads(context.heads)
         cells = [cell for _, _, cell in exact_cells({quantity.task: alone}, {quantity.task: units})]
         timed = cells[:: max(1, len(cells) // SAMPLE)]
-        settings = Ablate.presets["quick"]
+        turns, thorough = _quick_settings()
 
         def exact(some: Sequence[Cell]) -> float:
             return processor_seconds(lambda: [cell.compute() for cell in some])
 
         before = exact(timed[::2])
         spent = processor_seconds(
-            lambda: measure_in_rounds("", {quantity.task: alone}, (units,), settings["exact"], settings["thorough"], 0)
+            lambda: measure_in_rounds("", {quantity.task: alone}, (units,), turns, thorough, 0)
         )
         whole = (before + exact(timed[1::2])) * sum(cell.tokens for cell in cells) / sum(cell.tokens for cell in timed)
     what = f"{quantity.task}, {len(alone.items)} examples"

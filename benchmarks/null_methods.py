@@ -55,15 +55,16 @@ def certified(effects: Array, groups: list[str], rng: np.random.Generator) -> Su
     """As in the quick preset: attributions that are mostly right, few exact examples, more where heads may matter."""
     wrong = (rng.random(effects.shape) < 0.03) * rng.normal(0, 0.8, effects.shape)
     attributed = effects * (1 + 0.1 * rng.normal(size=effects.shape) + wrong)
-    turns, thorough = (Ablate.presets["quick"][name] for name in ("exact", "thorough"))
+    quick = Ablate(**Ablate.presets["quick"])
+    assert quick.exact != "all"
     cost = rng.integers(1, 25, len(effects)).astype(float)
-    draw = draw_examples(attributed, cost, most_turns(turns), rng)
+    draw = draw_examples(attributed, cost, most_turns(quick.exact), rng)
     state = {"task": nothing_measured(attributed, groups, draw)}
 
     def measure(whose: str, parts: Sequence[Part]) -> list[Array]:
         return [effects[np.ix_(part.examples, part.units)] for part in parts]
 
-    return run_rounds(state, [HEADS], turns, thorough, measure)["task"].certified(range(HEADS)).summary
+    return run_rounds(state, HEADS, quick.exact, quick.thorough, measure)["task"].certified(range(HEADS)).summary
 
 
 def maps_of_effects(

@@ -21,7 +21,7 @@ from benchmarks.clock import report
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.certify import draw_examples
 from headatlas.methods.race import Race, Standing, exact_count, run_race, standing
-from headatlas.methods.rounds import Part, more_turns, nothing_measured
+from headatlas.methods.rounds import Part, nothing_measured
 from headatlas.model.heads import HeadModel
 from headatlas.stats import Array
 
@@ -67,7 +67,7 @@ def run(model: HeadModel) -> None:
 def replay(known: Known, race: Race, rng: np.random.Generator) -> Replay:
     """One race on known effects."""
     attributed, exact = known.attributed, known.exact
-    draw = draw_examples(attributed, known.cost, more_turns(race.turns), rng)
+    draw = draw_examples(attributed, known.cost, race.levels[-1], rng)
 
     def look_up(_: str, parts: Sequence[Part]) -> list[Array]:
         return [exact[np.ix_(part.examples, part.units)] for part in parts]

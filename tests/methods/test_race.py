@@ -11,7 +11,7 @@ from headatlas.methods.ablate import ALL, Ablate
 from headatlas.methods.certify import draw_examples
 from headatlas.methods.effects import exact_effects, single_heads
 from headatlas.methods.race import Race, exact_count, run_race, settle, standing
-from headatlas.methods.rounds import EVERY, more_turns, nothing_measured
+from headatlas.methods.rounds import EVERY, nothing_measured
 from headatlas.run.quantity import plan_quantity
 from tests import tiny
 from tests.run.contexts import run_context
@@ -42,7 +42,7 @@ def known(attributed, exact, rng):
 def race_on(attributed, exact, race, seed=0):
     """The measurements of a race on known effects, and the numbers of effects of each round."""
     rng, rounds = np.random.default_rng(seed), []
-    draw = draw_examples(attributed, rng.integers(1, 25, len(exact)), more_turns(race.turns), rng)
+    draw = draw_examples(attributed, rng.integers(1, 25, len(exact)), race.levels[-1], rng)
 
     def look_up(_, parts):
         rounds.append(sum(len(part.examples) * len(part.units) for part in parts))

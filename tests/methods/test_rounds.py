@@ -51,7 +51,7 @@ def test_all_heads_some_examples_a_fifth_more_and_the_strongest_all(quantities, 
     for task, result in results.items():
         counts = [(result.turns[: len(heads)] == n).sum() for n in (6, more_turns(6), EVERY)]
         assert counts == [10, 1, 1]  # a fifth of twelve: two, one of which, a tenth of twelve, on all
-        assert (result.turns[len(heads) :] == EVERY).sum() == 1  # a tenth of six groups, at least one
+        assert (result.turns[len(heads) :] == 6).all()  # groups that share keys and values are in the first round only
         known = np.isfinite(result.exact)
         for unit, turns in enumerate(result.turns):
             drawn = np.arange(len(known)) if turns == EVERY else result.draw.first(turns).examples
@@ -104,7 +104,7 @@ def test_values_of_examples_have_the_certified_mean(quantities):
     np.testing.assert_allclose(values[:, every], result.exact[:, every])
 
 
-@pytest.mark.parametrize(("examples", "drawn"), [(96, False), (97, True)])
+@pytest.mark.parametrize(("examples", "drawn"), [(48, False), (49, True)])
 def test_of_many_examples_the_last_round_draws(examples, drawn):
     rng = np.random.default_rng(0)
     attributed = rng.normal(size=(examples, 20))
@@ -117,7 +117,7 @@ def test_of_many_examples_the_last_round_draws(examples, drawn):
     def look_up(_, parts):
         return [known[np.ix_(part.examples, part.units)] for part in parts]
 
-    result = run_rounds(state, [20], 4, 0.1, look_up)["a"]
+    result = run_rounds(state, 20, 4, 0.1, look_up)["a"]
     assert result.turns[:2].tolist() == [most_turns(4) if drawn else EVERY] * 2
     assert np.isfinite(result.exact[:, 0]).all() != drawn
     summary = result.certified(range(20)).summary
@@ -125,6 +125,6 @@ def test_of_many_examples_the_last_round_draws(examples, drawn):
 
 
 def test_rounds_pull_values_near_the_cut_a_little_towards_zero_and_no_others():
-    near, elsewhere = pull(invented(0, np.random.default_rng(0)), 4, 0.03, repeats=40)
+    near, elsewhere = pull(invented(0, np.random.default_rng(0)), 4, 0.1, repeats=40)
     assert -0.15 < near < -0.02
     assert abs(elsewhere) < 0.02

@@ -42,7 +42,6 @@ from headatlas.methods.rounds import (
     begin_rounds,
     measure_parts,
     measure_round,
-    more_turns,
     with_model,
 )
 from headatlas.stats import Array
@@ -55,6 +54,7 @@ ODD_EXAMPLE = 1.25  # an odd example of a head may be off by this times the larg
 USUAL = 2.0  # standard errors beside such an example; that both are extreme is not to be expected
 GLANCES = 4  # examples with the largest attributions of a head, on which it is measured to see how wrong they are
 IN_SIGHT = 2.0  # root mean squares of its attributions by which a head may be better than attributed to be glanced at
+LEVELS = (1, 2, 6)  # times the turns of the first round, after which heads are compared
 FEWEST_FINAL = 8  # heads that are measured on all examples together; fewer would be mostly overhead
 MOST_ROUNDS = 16  # after the first; about six are usual
 FIRST_ROUND, RACE = "every head", "the race"  # as rounds are called while they run
@@ -76,7 +76,7 @@ class Race:
     @property
     def levels(self) -> tuple[int, ...]:
         """Turns of the draw after which heads are compared."""
-        return self.turns, 2 * self.turns, more_turns(self.turns)
+        return tuple(times * self.turns for times in LEVELS)
 
     @property
     def tail(self) -> float:

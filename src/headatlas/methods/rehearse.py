@@ -20,7 +20,7 @@ from headatlas.methods.effects import (
     exact_load,
 )
 from headatlas.methods.race import FIRST_ROUND, MOST_ROUNDS, run_race
-from headatlas.methods.rounds import BADLY, begin_rounds, more_turns, run_rounds
+from headatlas.methods.rounds import BADLY, EVERY, begin_rounds, last_turns, more_turns, run_rounds
 from headatlas.run.work import Step
 from headatlas.stats import Array
 
@@ -62,14 +62,16 @@ def round_steps(
     """The steps of `measure_in_rounds`."""
     units = [unit for kind in kinds for unit in kind]
     # A later round leaves out the examples of an earlier one, and there is at least one.
-    most_examples = iter((turns, more_turns(turns) - turns, max(len(q.items) for q in quantities.values()) - 1))
+    longest = max(len(q.items) for q in quantities.values())
+    last = last_turns(turns, longest)
+    most_examples = iter((turns, more_turns(turns) - turns, (longest if last == EVERY else last) - 1))
 
     def most(_: str, parts: Sequence[Part]) -> int:
         examples = next(most_examples)
         return sum(most_exact_tokens(quantities[p.task], examples, units, len(p.units)) for p in parts)
 
     def run(state: dict[str, Measurements], measure: Measure) -> None:
-        run_rounds(state, [*map(len, kinds)], turns, thorough, measure)
+        run_rounds(state, len(kinds[0]), turns, thorough, measure)
 
     return _rehearse(title, quantities, units, turns, seed, run, most)
 

@@ -186,9 +186,7 @@ def _time(context: RunContext, quantity: TaskQuantity, bound: str) -> None:
             return processor_seconds(lambda: [cell.compute() for cell in some])
 
         before = exact(timed[::2])
-        spent = processor_seconds(
-            lambda: measure_in_rounds("", {quantity.task: alone}, (units,), turns, thorough, 0)
-        )
+        spent = processor_seconds(lambda: measure_in_rounds("", {quantity.task: alone}, (units,), turns, thorough, 0))
         whole = (before + exact(timed[1::2])) * sum(cell.tokens for cell in cells) / sum(cell.tokens for cell in timed)
     what = f"{quantity.task}, {len(alone.items)} examples"
     report(f"{what}: time of everything exact over that of the map", whole / spent, "x", bound)

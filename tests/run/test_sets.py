@@ -5,10 +5,11 @@ import pytest
 import torch
 
 from headatlas.model.sharing import Sharing
+from headatlas.run import packing
 from headatlas.run.baselines import Baselines
 from headatlas.run.interventions import Gates, Pushes, gates_without, score_intact, score_under
-from headatlas.run.packing import Starts, pack, prefix_of
-from headatlas.run.sets import score_pushes, score_sets, starts_of
+from headatlas.run.packing import Starts, Trunks, pack, prefix_of
+from headatlas.run.sets import score_pushes, score_sets, starts_of, work_of_sets
 from headatlas.suites.suite import Suite
 from tests import tiny
 from tests.run.contexts import run_context
@@ -50,6 +51,44 @@ def test_shared_forwards_give_what_whole_ones_give(tmp_path, kind, baseline):
         np.testing.assert_allclose(shared["logprobs"], whole["logprobs"], atol=1e-5)
         np.testing.assert_array_equal(shared["greedy"], whole["greedy"])
         assert np.abs(whole["logprobs"][1:] - whole["logprobs"][0]).max(1).min() > 1e-3
+
+
+# Fourteen sets that remove one of two heads from the lowest layer, and different ones above; one that starts later.
+UPPER = [frozenset({(2, head)}) | frozenset({(2, other)}) for head in range(4) for other in range(head, 4)][:7]
+ALIKE = [frozenset({(0, lower)}) | upper for upper in UPPER for lower in (1, 3)] + [frozenset({(1, 2)})]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("baseline", ["mean", "resample"])
+def test_sets_that_are_alike_in_their_lower_layers_share_these_and_give_the_same(tmp_path, kind, baseline, monkeypatch):
+    monkeypatch.setattr(packing, "OVERHEAD", 1)
+    context = run_context(tmp_path, tiny.model(kind), options_alike())
+    model, baselines = context.model, Baselines(baseline, context)
+    gates = gates_without(model.shape, ALIKE)
+    starts = starts_of(model, gates)
+    batch = pack(options(context), starts, share=True)[0]
+    prefix = prefix_of(batch, starts) if baseline == "mean" else 0
+    rest = batch.after(prefix).ids.numel()
+    trunks = starts.trunks(prefix, rest)
+    assert (trunks.cut, sorted(zip(trunks.first, map(len, trunks.sets), strict=True))) == (2, [(0, 7), (0, 7), (1, 1)])
+    replaced = baselines.for_batch("Colours", batch)
+    shared = score_sets(model, batch, gates, replaced)
+    whole = score_under(model, batch, Gates(gates, replaced))
+    np.testing.assert_allclose(shared["logprobs"], whole["logprobs"], atol=1e-5)
+    np.testing.assert_array_equal(shared["greedy"], whole["greedy"])
+    assert np.abs(whole["logprobs"] - whole["logprobs"][-1])[:-1].max(1).min() > 1e-3
+    tokens, _ = work_of_sets(batch, starts, share=baseline == "mean")
+    # In thirds of a forward: the intact model, two trunks of two layers, 14 sets above them, one set of two layers.
+    assert tokens == pytest.approx((prefix + rest) * (3 + 2 * 2 + 14 * 1 + 2) / 3)
+
+
+def test_sets_share_lower_layers_only_where_that_saves_more_than_another_forward():
+    apart = Starts((0, 0), 3, ((0, 0), (0, 1), (0, 1)))
+    alike = Starts((0, 0), 3, ((0, 0), (0, 0), (0, 0)))
+    assert apart.trunks(0, 1000) is None
+    assert alike.trunks(0, 1000) == Trunks(2, ((0, 1),), (0,))
+    assert alike.trunks(0, 5) is None
+    assert alike.cost(0, 1000) < apart.cost(0, 1000)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -28,7 +28,7 @@ from headatlas.run.work import OVERHEAD
 from headatlas.stats import Array
 from headatlas.suites.example import Example
 
-REMOVAL, SCALING, PUSHING = CellKind("removal", 2), CellKind("scaling", 2), CellKind("pushing", 2)
+REMOVAL, SCALING, PUSHING = CellKind("removal", 3), CellKind("scaling", 3), CellKind("pushing", 2)
 PUSHED_TOKENS = 128  # padded tokens of a batch after its prompts
 
 

@@ -177,9 +177,7 @@ def run_rounds(
     every = {task: np.arange(len(measured.turns)) for task, measured in state.items()}
     current = measure_round(state, "every head", every, dict.fromkeys(state, turns), measure)
     chosen = {task: _farthest(measured, SECOND_SHARE, heads) for task, measured in current.items()}
-    current = measure_round(
-        current, "a fifth of the heads", chosen, dict.fromkeys(state, more_turns(turns)), measure
-    )
+    current = measure_round(current, "a fifth of the heads", chosen, dict.fromkeys(state, more_turns(turns)), measure)
     if thorough:
         strongest = {task: _farthest(measured, thorough, heads) for task, measured in current.items()}
         chosen = {task: _badly_predicted(current[task], units) for task, units in strongest.items()}

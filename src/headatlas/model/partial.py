@@ -23,18 +23,24 @@ class LayerInputs:
     `hidden[n_layers]` is what left the last one, where that was asked for.
 
     `past` holds the keys and values of each layer before that, [batch, kv_head, prefix, head_dim]; none without prefix.
-    A `past` of one row is that of every row.
+    A `past` of one row is that of every row. `copies` are those of a batch that `hidden` holds, one below the other.
     """
 
     def __init__(self, prefix: int = 0, past: Sequence[tuple[Tensor, Tensor]] = ()) -> None:
         self.prefix, self.past = prefix, past
-        self.hidden: dict[int, Tensor] = {}
+        self.copies, self.hidden = 1, dict[int, Tensor]()
         self.tuples: list[int] = []  # length of the tuple a layer returns, 0 for a bare tensor
 
     def with_past(self, past: Sequence[tuple[Tensor, Tensor]]) -> LayerInputs:
         """The same inputs after other keys and values of the prefix."""
         other = LayerInputs(self.prefix, past)
-        other.hidden, other.tuples = self.hidden, self.tuples
+        other.copies, other.hidden, other.tuples = self.copies, self.hidden, self.tuples
+        return other
+
+    def at(self, layer: int, hidden: Tensor, copies: int) -> LayerInputs:
+        """Other hidden states for one layer, of several copies of the batch."""
+        other = self.with_past(self.past)
+        other.copies, other.hidden = copies, {layer: hidden}
         return other
 
 
@@ -156,15 +162,22 @@ class PartialForwards:
         with self.continue_after(inputs), hooked(partial(layer.register_forward_hook, keep) for layer in self.layers):
             yield inputs
 
-    def record_prefix(self, ids: Tensor, after: LayerInputs | None = None) -> LayerInputs:
-        """What `continue_after` needs of texts that begin with ids [batch, pos], or go on with them after a prefix."""
+    def record_prefix(self, ids: Tensor, after: LayerInputs | None = None, until: int | None = None) -> LayerInputs:
+        """What `continue_after` needs of texts that begin with ids [batch, pos], or go on with them after a prefix.
+        With `until` only the layers below it are run, and what enters it is recorded as well."""
         after = after or LayerInputs()
         if not ids.shape[1]:
             return after
         nowhere, cache = torch.zeros(1, dtype=torch.long), DynamicCache(after.past) if after.past else DynamicCache()
+        hidden = {}
         with torch.no_grad(), self._continuing(cache) as past, self.only_logits(nowhere, nowhere):
-            self.logits(ids)
-        return LayerInputs(after.prefix + ids.shape[1], [(layer.keys, layer.values) for layer in past.layers])
+            if until is None:
+                self.logits(ids)
+            else:
+                hidden[until] = self.entering(until, ids)
+        inputs = LayerInputs(after.prefix + ids.shape[1], [(layer.keys, layer.values) for layer in past.layers])
+        inputs.hidden = hidden
+        return inputs
 
     @contextmanager
     def continue_after(self, inputs: LayerInputs) -> Iterator[None]:
@@ -187,14 +200,14 @@ class PartialForwards:
         self, layer: int, inputs: LayerInputs, copies: int = 1, past: LayerInputs | None = None
     ) -> Iterator[None]:
         """Skip the layers below `layer`: they pass their input through, and the last of them hands over what `inputs`
-        recorded for `layer`, repeated for `copies` of the batch. Masks and positions are still made by the model.
+        recorded for `layer`, repeated until there are `copies` of the batch. The model still makes masks and positions.
 
         With a recorded prefix `logits` takes the tokens after it. Where each copy has a prefix of its own, which all
         its rows share, `past` has those of the copies, from `layer` on.
         """
         below = self.layers[:layer]
         replaced = [block.__dict__.get("forward") for block in below]
-        recorded = inputs.hidden[layer].repeat(copies, 1, 1)
+        recorded = inputs.hidden[layer].repeat(copies // inputs.copies, 1, 1)
         before = [(pair, False) for pair in inputs.past]
         if past is not None:  # skipped layers only need to know the length
             before[layer:] = [(pair, True) for pair in past.past[layer:]]
@@ -228,7 +241,11 @@ class PartialForwards:
 
     def embed(self, tokens: Tensor) -> Tensor:
         """What enters the first layer [token, d_model] in texts of a single token."""
-        return self._read_until(self.layers[0], tokens[:, None])[:, 0]
+        return self.entering(0, tokens[:, None])[:, 0]
+
+    def entering(self, layer: int, ids: Tensor) -> Tensor:
+        """What enters a layer [batch, pos, d_model] in a forward over ids, which ends there."""
+        return self._read_until(self.layers[layer], ids)
 
     def values(self, layer: int, tokens: Tensor) -> Tensor:
         """z [token, head, head_dim] of a layer that the embeddings of single tokens enter as they are. Each attends to

@@ -73,23 +73,27 @@ class Gates:
     def __getitem__(self, which: slice) -> Gates:
         return replace(self, gates=self.gates[which])
 
+    def applied(self, model: HeadModel, batch: Batch) -> AbstractContextManager[None]:
+        return self.after(model, batch, self.begun(model))
+
     @contextmanager
-    def applied(self, model: HeadModel, batch: Batch) -> Iterator[None]:
+    def after(self, model: HeadModel, batch: Batch, past: LayerInputs | None) -> Iterator[None]:
+        """In force, after what the beginning has become."""
         copies = len(self)
         by_row = self.gates.dim() == 4
         rows = self.gates.flatten(0, 1) if by_row else self.gates.repeat_interleave(batch.size, 0)
         where = None if self.where is None else self.where.repeat(copies, 1)
-        begun = _starting(model, self.start, copies, self._changed_beginning(model))
+        begun = _starting(model, self.start, copies, past)
         with begun, model.gate(rows, self._repeated_baseline(copies), where):
             yield
 
-    def _changed_beginning(self, model: HeadModel) -> LayerInputs | None:
-        """What the beginning has become under each intervention."""
+    def begun(self, model: HeadModel, until: int | None = None) -> LayerInputs | None:
+        """What the beginning has become under each intervention: run to its end, or only as far as a layer."""
         if self.beginning is None or self.start is None:
             return None
         copies, (layer, _) = len(self), self.start
         with model.start_at(layer, self.beginning.inputs, copies), model.gate(self.gates, self.baseline):
-            return model.record_prefix(self.beginning.ids.repeat(copies, 1))
+            return model.record_prefix(self.beginning.ids.repeat(copies, 1), until=until)
 
     def _repeated_baseline(self, copies: int) -> Baseline | None:
         """Only a baseline that differs by row has to be repeated, and only where a gate lets it in."""

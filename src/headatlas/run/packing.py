@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from headatlas.run.batches import BATCH_TOKENS, Batch, batch_of, fed_rows
@@ -21,12 +21,79 @@ Row = tuple[int, ...]  # token ids
 
 
 @dataclass(frozen=True)
+class Trunks:
+    """Sets of heads that are the same below the layer `cut`, of which one stands for all until there: `sets` has the
+    numbers of each trunk, `first` the lowest layer that it changes."""
+
+    cut: int
+    sets: tuple[tuple[int, ...], ...]
+    first: tuple[int, ...]
+
+    @property
+    def numbers(self) -> list[int]:
+        """Of all sets, trunk by trunk."""
+        return [number for trunk in self.sets for number in trunk]
+
+    @property
+    def below(self) -> int:
+        """Layers that are run below the cut, over all trunks."""
+        return sum(self.cut - first for first in self.first)
+
+    @property
+    def saved(self) -> int:
+        """Layers that need not be run, over all sets."""
+        return sum((len(sets) - 1) * (self.cut - first) for sets, first in zip(self.sets, self.first, strict=True))
+
+    def forwards(self, prefix: int, rest: int) -> list[tuple[int, list[int]]]:
+        """The layer at which a forward up to the cut starts, and the numbers of its trunks."""
+        room = max(1, FORWARD_TOKENS // (prefix + rest))
+        lowest_first = sorted(range(len(self.sets)), key=lambda trunk: (self.first[trunk], trunk))
+        chunks = [lowest_first[i : i + room] for i in range(0, len(lowest_first), room)]
+        return [(self.first[chunk[0]], chunk) for chunk in chunks]
+
+
+@dataclass(frozen=True)
 class Starts:
     """What forwards of several sets of heads cost: `first` is the lowest layer that each set changes, `layers` how many
-    there are. A set that changes nothing needs no forward: that of the intact model is run anyway."""
+    there are. A set that changes nothing needs no forward: that of the intact model is run anyway.
+
+    Sets with the same number in `below[layer]` do the same in all layers below it; without `below` none are known to.
+    """
 
     first: tuple[int, ...]
     layers: int
+    below: tuple[tuple[int, ...], ...] = field(default=(), compare=False)
+
+    def trunks(self, prefix: int, rest: int) -> Trunks | None:
+        """What sets share, with so many tokens of a prefix, run by itself, and of the rest; None where that costs more
+        than it saves."""
+
+        def gain(trunks: Trunks) -> float:
+            forwards = self._parts(prefix) * len(trunks.forwards(prefix, rest))
+            return trunks.saved * (prefix + rest) - forwards * OVERHEAD * (trunks.cut - min(trunks.first))
+
+        best = max(self._cuts, key=gain, default=None)
+        return best if best is not None and gain(best) > 0 else None
+
+    @cached_property
+    def _cuts(self) -> list[Trunks]:
+        """The trunks of every cut."""
+        cuts = []
+        for cut, numbers in enumerate(self.below):
+            together: dict[int, list[int]] = {}
+            for number, (trunk, first) in enumerate(zip(numbers, self.first, strict=True)):
+                if first < cut:
+                    together.setdefault(trunk, []).append(number)
+            sets = tuple(map(tuple, together.values()))
+            trunks = Trunks(cut, sets, tuple(self.first[numbers[0]] for numbers in sets))
+            if trunks.saved:
+                cuts.append(trunks)
+        return cuts
+
+    def without(self, trunks: Trunks | None) -> Starts:
+        """Only the sets that are in no trunk, with the numbers they have."""
+        grown = set(trunks.numbers if trunks else ())
+        return Starts(tuple(self.layers if i in grown else first for i, first in enumerate(self.first)), self.layers)
 
     @cached_property
     def counts(self) -> list[tuple[int, int]]:
@@ -55,7 +122,13 @@ class Starts:
 
     def cost(self, prefix: int, rest: int) -> float:
         """About how many tokens of whole forwards take as long as all of this, with the forward of the intact model."""
-        starts, tokens = self.layers_of(prefix, rest), prefix + rest
+        tokens = prefix + rest
+        if trunks := self.trunks(prefix, rest):
+            above = len(trunks.numbers) * (self.layers - trunks.cut)
+            forwards = self._parts(prefix) * max(1, len(trunks.numbers) * tokens / FORWARD_TOKENS)
+            grown = (trunks.below + above) * tokens + forwards * OVERHEAD * (self.layers - min(trunks.first))
+            return self.without(trunks).cost(prefix, rest) + grown / self.layers
+        starts = self.layers_of(prefix, rest)
         sets: Counter[int] = Counter()
         for layer, count in self.counts:
             sets[starts[layer]] += count

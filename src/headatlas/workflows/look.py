@@ -86,7 +86,7 @@ def look(
             write_portrait(atlas.path, portrait)
         write_graphs(atlas.path, _with_other_graphs(atlas, graphs))
     reporter.say(f"{count(len(result), 'head')} in {elapsed(time.monotonic() - began)}, in {atlas.path / 'heads'}.")
-    publish(Atlas(atlas.path), reporter)
+    publish(Atlas(atlas.path), reporter, sources=("graphs",))
     return result
 
 

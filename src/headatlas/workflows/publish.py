@@ -5,6 +5,7 @@ An atlas that still grows is published without findings, and only those of its f
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from headatlas.files import remove
@@ -19,11 +20,14 @@ if TYPE_CHECKING:
 FILES = ("figures", "report.md", "report.html")
 
 
-def publish(atlas: Atlas, reporter: Reporter, since: Atlas | None = None) -> None:
-    """`since` is the stage of the atlas that was published before this one; without it all figures are drawn."""
+def publish(
+    atlas: Atlas, reporter: Reporter, since: Atlas | None = None, sources: Collection[str] | None = None
+) -> None:
+    """`since` is the stage of the atlas that was published before this one; without it all figures are drawn, or those
+    from `sources` that have changed and those that are missing."""
     patterns = "" if atlas.run.pending else "looking for patterns, "
     with reporter.spinner(f"Drawing figures, {patterns}writing the report"):
-        write_figures(atlas, since)
+        write_figures(atlas, since, sources)
         write_report(atlas, findings=atlas.findings)
         write_page([atlas], findings=[atlas.findings])
 

@@ -88,7 +88,7 @@ def verify(
     seconds = time.monotonic() - began
     reporter.say(f"{len(rows)} results in {seconds:.0f} s, in {atlas.path / 'evidence.parquet'}.")
     tested = Atlas(atlas.path)
-    publish(tested, reporter)
+    publish(tested, reporter, sources=("test",))
     return tested
 
 

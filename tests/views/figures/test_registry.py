@@ -66,6 +66,17 @@ def test_only_figures_with_data_are_written_as_png_and_svg(tmp_path):
     assert written_names(gates) == files("importance", "profiles", *of_gates, "order")
 
 
+def test_where_only_evidence_is_new_other_figures_are_drawn_if_they_are_missing(tmp_path):
+    atlas = rich_atlas(
+        tmp_path / "atlas", ["a", "b"], (6, 4), methods=["attribute"], tests=["mask"], tested=["attribute"]
+    )
+    write_figures(atlas)
+    assert {path.name for path in write_figures(atlas, sources=("test",))} == files("mask", "mask_accuracy") - files()
+    (atlas.path / "figures" / "profiles.svg").unlink()
+    again = {path.name for path in write_figures(atlas, sources=("test",))}
+    assert again == files("mask", "mask_accuracy", "profiles") - files()
+
+
 def test_evidence_of_other_methods_is_written_beside_the_default(tmp_path):
     atlas = rich_atlas(
         tmp_path / "atlas", ["a", "b"], (6, 4), methods=["attribute", "probe"], tests=["keep"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,17 +38,19 @@ def write_comparison_figure(comparison: Comparison, paths: Sequence[Path]) -> No
         save(FIGURES[COMPARISON].function()(comparison), paths)
 
 
-def write_figures(atlas: Atlas, since: Atlas | None = None) -> list[Path]:
+def write_figures(atlas: Atlas, since: Atlas | None = None, sources: Collection[str] | None = None) -> list[Path]:
     """All figures that an atlas has data for, as PNG and SVG, in its `figures` folder; returns what was drawn.
 
     Those of the default method bear the name of the figure; those of others end in the name of the method. Maps are
     drawn of the default method only. `since` is the same atlas as it was when its figures were last written, with fewer
-    methods: those that show the same method as then are not drawn again.
+    methods: those that show the same method as then are not drawn again. Where only some `sources` of figures have
+    changed, others are drawn if they are missing.
     """
     drawn = [] if since is None else [(method, paths) for _, method, paths in _planned(since)]
     written = []
     for info, method, paths in _planned(atlas):
-        if (method, paths) not in drawn:
+        changed = sources is None or info.source in sources or not all(path.exists() for path in paths)
+        if changed and (method, paths) not in drawn:
             _draw(atlas, info, method, paths)
             written += paths
     return written

@@ -101,6 +101,7 @@ def test_with_few_chains_or_draws_no_interval_is_given_and_the_row_says_why(tmp_
     assert {(one.low, one.high, one.p_value, one.remark) for one in few} == {
         (None, None, None, f"only {few[0].groups} groups of examples; an interval needs 5")
     }
+    assert {one.draw for one in few if one.control == "random"} == {0, 1}, "where nothing can be said, less is run"
     rough = Hierarchy().run(chain_trial(tmp_path / "b", tiny.model(context=512), few_draws=2))
     minus = row(rough, compared_with="random", metric="margin")
     assert (minus.low, minus.remark) == (None, "only 2 sets of heads to compare with; an interval needs 5")

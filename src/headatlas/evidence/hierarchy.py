@@ -7,7 +7,7 @@ follow. High-level steps are scored by the margin and the log-probability of the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import astuple
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,7 +20,7 @@ from headatlas.evidence.chain_steps import Steps, take_apart
 from headatlas.evidence.choice import INTACT, Heads
 from headatlas.run.cells import CellKind
 from headatlas.run.outcomes import Outcome
-from headatlas.stats import Array
+from headatlas.stats import FEWEST_GROUPS, Array
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,6 +34,7 @@ Planned = tuple[str, str, int | None, Heads]  # low-level function, control, dra
 
 WALK = CellKind("hierarchy", 5)
 STEP_TOKENS = 16  # of the model's answer to a step
+SHOWN = 2  # random sets of each function where there are too few chains to compare: they can only be shown
 
 
 class Hierarchy(EvidenceTest):
@@ -61,11 +62,12 @@ class Hierarchy(EvidenceTest):
             missing = "chain with high-level steps" if lows else "map of a task that the suite calls low-level"
             trial.context.say(f"No test of the hierarchy: there is no {missing}.")
             return []
+        draws = trial.settings.few_draws if _can_compare(chains, high) else min(SHOWN, trial.settings.few_draws)
         plan: list[Planned] = [("", "intact", None, INTACT)]
         for task in lows:
             plan.append((task, "top", None, trial.top(task)))
-            draws = enumerate(trial.draws(task, len(trial.top(task)), trial.settings.few_draws))
-            plan += [(task, "random", draw, heads) for draw, heads in draws]
+            random = enumerate(trial.draws(task, len(trial.top(task)), draws))
+            plan += [(task, "random", draw, heads) for draw, heads in random]
         outcomes, groups = _outcomes(trial, chains, [heads for *_, heads in plan], lows)
         planned = [
             (task, {"control": control, "k": len(heads), "draw": draw}) for task, control, draw, heads in plan[1:]
@@ -80,6 +82,16 @@ class Hierarchy(EvidenceTest):
                     outcome.metrics, groups[eval_task], top, drawn, "less", task=task, eval_task=eval_task, **compared
                 )
         return rows
+
+
+def _can_compare(chains: Sequence[Steps], high: Collection[str]) -> bool:
+    """Whether any high-level function has enough groups for an interval."""
+    groups: dict[str, set[str]] = defaultdict(set)
+    for steps in chains:
+        for example in steps.examples:
+            if example.task in high:
+                groups[example.task].add(example.group)
+    return max(map(len, groups.values())) >= FEWEST_GROUPS
 
 
 def _indices(plan: Sequence[Planned], task: str, control: str) -> list[int]:

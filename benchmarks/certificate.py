@@ -164,7 +164,7 @@ def _certified(known: Known, turns: int, thorough: float, rng: np.random.Generat
         return [known.exact[np.ix_(part.examples, part.units)] for part in parts]
 
     state = {known.task: nothing_measured(known.attributed, known.groups, draw)}
-    return run_rounds(state, known.exact.shape[1], turns, thorough, look_up)[known.task]
+    return run_rounds(state, [known.exact.shape[1]], turns, thorough, look_up)[known.task]
 
 
 def _inside(summary: Summary, truth: Array) -> NDArray[np.bool_]:

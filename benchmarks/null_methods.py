@@ -64,7 +64,7 @@ def certified(effects: Array, groups: list[str], rng: np.random.Generator) -> Su
     def measure(whose: str, parts: Sequence[Part]) -> list[Array]:
         return [effects[np.ix_(part.examples, part.units)] for part in parts]
 
-    return run_rounds(state, HEADS, quick.exact, quick.thorough, measure)["task"].certified(range(HEADS)).summary
+    return run_rounds(state, [HEADS], quick.exact, quick.thorough, measure)["task"].certified(range(HEADS)).summary
 
 
 def maps_of_effects(

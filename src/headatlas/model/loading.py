@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import re
+import threading
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,6 +23,7 @@ from headatlas.model.stored import check_room
 from headatlas.progress import Reporter
 
 DTYPES = {"auto": "auto", "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+PARSING = threading.Lock()  # one GGUF file at a time
 
 
 def load(
@@ -153,7 +156,7 @@ def read_gguf(path: Path, **kwargs: Any) -> tuple[nn.Module, Any]:
     """A GGUF file as a dequantised module and its tokenizer."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    with silence():
+    with silence(), _parsed_once():
         try:
             module = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, **kwargs)
             tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
@@ -163,6 +166,21 @@ def read_gguf(path: Path, **kwargs: Any) -> tuple[nn.Module, Any]:
     module.hf_quantizer = None
     module.config.__dict__.pop("quantization_config", None)
     return module, tokenizer
+
+
+@contextlib.contextmanager
+def _parsed_once() -> Iterator[None]:
+    """transformers parses a GGUF file again for its configuration, its weights and its tokenizer, and makes the table
+    of names again for every tensor: most of the time of a small model. Inside, each is made once."""
+    import gguf
+
+    with PARSING:
+        before = gguf.GGUFReader, gguf.get_tensor_name_map
+        gguf.GGUFReader, gguf.get_tensor_name_map = (functools.cache(make) for make in before)
+        try:
+            yield
+        finally:
+            gguf.GGUFReader, gguf.get_tensor_name_map = before
 
 
 def _unreadable(name: str, error: Exception) -> HeadAtlasError:

@@ -44,9 +44,10 @@ def certificate_note(atlas: Atlas) -> Note | None:
     if not rows:
         return None
     meaning = (
-        "Estimated, exact, left out: examples; the strongest heads that are predicted badly are exact on all. Variance "
-        "left: the part of the variance of exact effects that attribution does not explain, at the median head and "
-        "among the 30 largest. Same sign: how often both have the same sign among these."
+        "Estimated, exact, left out: examples. Exact are those on which every head was measured; heads that may matter "
+        "were measured on more. Variance left: the part of the variance of exact effects that attribution does not "
+        "explain, at the median head and among the 30 largest. Same sign: how often both have the same sign among "
+        "these."
     )
     return Note("How well attribution predicts exact effects", COLUMNS, tuple(rows), (meaning, *races))
 

@@ -82,7 +82,7 @@ class Gate(FitSettings):
         figures=("roles", "role_maps", "role_distributions", "gate_curves"),
     )
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "quick": {"seeds": 3, "steps": 24, "batch": 4, "noise": 0.5, "check": 12, "held": 16},
+        "quick": {"seeds": 3, "steps": 24, "batch": 3, "noise": 0.5, "check": 12, "held": 16},
         "standard": {"seeds": 5, "stability": True},
         "paper": {"seeds": 10, "stability": True},
     }

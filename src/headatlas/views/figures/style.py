@@ -76,7 +76,8 @@ def save(figure: Figure, paths: Sequence[Path]) -> None:
         warnings.filterwarnings("ignore", "Glyph .* missing")  # an empty box shows it
         try:
             figure.dpi = DPI
-            figure.draw_without_rendering()
+            if engine is not None:
+                engine.execute(figure)
             box = figure.get_tightbbox().padded(rcParams["savefig.pad_inches"])
             figure.set_layout_engine(None)
             for path, kind in zip(paths, kinds, strict=True):

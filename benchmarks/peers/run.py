@@ -30,7 +30,7 @@ from headatlas.run.encoding import Encoder
 from headatlas.suites.cognitive import cognitive
 
 PROMPTS, LENGTH, BEGINNING = 16, 24, 48
-REPEATS, EVERY = 2, 9
+REPEATS, EVERY = 4, 9
 Prompts = tuple[list[list[int]], list[int]]  # tokens of the prompts, and their answers
 
 

@@ -44,7 +44,7 @@ def test_heads_are_measured_once_and_then_only_shown(atlas, tiny_folder, tmp_pat
 
 
 def test_of_several_tasks_the_one_asked_for_is_shown(atlas, tmp_path, command, monkeypatch):
-    monkeypatch.setattr("headatlas.workflows.look.publish", lambda *_: None)
+    monkeypatch.setattr("headatlas.workflows.look.publish", lambda *_, **__: None)
     copy = shutil.copytree(atlas, tmp_path / "atlas")
     for task in ("colours", "numbers"):
         shown = command("head", copy, "L0H1", "--task", task, "--limit", 4, "--json")

@@ -6,7 +6,8 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint c
 
 # Rounding depends on the instructions a processor has; these make any x86 round like one without AVX.
 OTHER_PROCESSOR := ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_ENABLE_INSTRUCTIONS=SSE4_2
-WORKERS ?= 2
+# One more than the cores of a small machine: some tests wait for servers, browsers and processes.
+WORKERS ?= 3
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 .PHONY: map test test-other-processor browser check bench docs clean
@@ -43,15 +44,18 @@ clean:
 	rm -rf $(VENV) build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache
 
 # torch comes first and alone: asked for by another package, pip could take a CUDA build of several gigabytes.
-$(VENV)/.run: pyproject.toml constraints.txt
+$(VENV)/.torch: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) torch
+	touch $@
+
+$(VENV)/.run: $(VENV)/.torch
 	$(INSTALL) --editable .
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.run
+$(VENV)/.dev: $(VENV)/.torch
 	$(INSTALL) --editable ".[dev]"
-	touch $@
+	touch $(VENV)/.run $@
 
 $(VENV)/.docs: $(VENV)/.dev
 	$(INSTALL) --editable ".[docs]"

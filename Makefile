@@ -6,8 +6,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint c
 
 # Rounding depends on the instructions a processor has; these make any x86 round like one without AVX.
 OTHER_PROCESSOR := ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_ENABLE_INSTRUCTIONS=SSE4_2
-# One more than the cores of a small machine: some tests wait for servers, browsers and processes.
-WORKERS ?= 3
+WORKERS ?= 2
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 .PHONY: map test test-other-processor browser check bench docs clean

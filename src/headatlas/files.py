@@ -12,6 +12,7 @@ from pathlib import Path
 from headatlas.errors import HeadAtlasError, UsageError
 
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)  # of file systems without hard links
+MOST_MISSED = 100  # times that a folder may be removed by others before a file is in it
 
 
 @contextmanager
@@ -67,11 +68,15 @@ def write_first(path: Path, content: bytes, tag: str) -> bool:
     """Write a file unless there is one: of several processes, each with a `tag` of its own, one succeeds. It appears
     with its content, whenever a process is killed."""
     temporary = path.with_name(f".{path.name}{tag}.tmp")
+    missed = 0
     try:
-        try:
-            return _link(temporary, path, content)
-        except FileNotFoundError:  # another process has just removed the folder
-            return _link(temporary, path, content)
+        while True:
+            try:
+                return _link(temporary, path, content)
+            except FileNotFoundError:  # another process has just removed the folder
+                missed += 1
+                if missed == MOST_MISSED:
+                    raise
     except OSError as error:
         raise unwritable(path, error) from None
     finally:

@@ -184,3 +184,19 @@ def test_a_file_where_claims_should_be_is_said_in_words(store):
     (store.work / "claims").touch()
     with pytest.raises(HeadAtlasError, match=r"Cannot write .*claims.* Nothing that was finished is lost"):
         store.take("cell", "a")
+
+
+def test_a_claim_is_taken_however_often_others_remove_the_folder(store, monkeypatch):
+    """Whoever releases the last claim removes the folder, perhaps just before another one writes to it."""
+    written, plain = [], Path.write_bytes
+
+    def removed_first(path, content):
+        written.append(path)
+        if len(written) < 5:
+            path.parent.rmdir()
+        return plain(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", removed_first)
+    assert store.take("cell", "worker")
+    assert store.claims() == {"cell": "worker"}
+    assert len(written) == 5

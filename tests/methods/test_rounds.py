@@ -10,6 +10,7 @@ from headatlas.methods.certify import draw_examples
 from headatlas.methods.effects import kv_groups, single_heads
 from headatlas.methods.rounds import (
     EVERY,
+    begin_rounds,
     measure_all,
     measure_in_rounds,
     more_turns,
@@ -128,3 +129,15 @@ def test_rounds_pull_values_near_the_cut_a_little_towards_zero_and_no_others():
     near, elsewhere = pull(invented(0, np.random.default_rng(0)), 4, 0.1, repeats=40)
     assert -0.15 < near < -0.02
     assert abs(elsewhere) < 0.02
+
+
+def test_what_is_drawn_of_a_task_does_not_depend_on_the_others(quantities):
+    attributed = {task: np.ones((len(q.items), len(q.context.heads))) for task, q in quantities.items()}
+    units = single_heads(next(iter(quantities.values())).context.heads)
+    together = begin_rounds(attributed, quantities, units, 4, 0)
+    assert len(together) > 1
+    for task in quantities:
+        alone = begin_rounds({task: attributed[task]}, quantities, units, 4, 0)
+        assert alone[task].draw.turns.tolist() == together[task].draw.turns.tolist()
+    first, second = (measured.draw.turns.tolist() for measured in list(together.values())[:2])
+    assert first != second

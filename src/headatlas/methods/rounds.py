@@ -7,6 +7,7 @@ heads near the cut are pulled a little towards zero; heads that are measured on 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -141,11 +142,14 @@ def begin_rounds(
     turns: int,
     seed: int,
 ) -> dict[str, Measurements]:
-    """From attributions [example, layer * head] by task: the examples are drawn, nothing is measured yet."""
+    """From attributions [example, layer * head] by task: the examples are drawn, nothing is measured yet.
+
+    The draw of a task follows from its name, so its map is the same whatever other tasks are mapped.
+    """
     state = {}
-    for number, (task, effects) in enumerate(attributed.items()):
+    for task, effects in attributed.items():
         by_unit = attributed_units(effects, units, quantities[task].context.model.shape)
-        rng = np.random.default_rng([seed, number])
+        rng = np.random.default_rng([seed, zlib.crc32(task.encode())])
         draw = draw_examples(effects, forward_tokens(quantities[task]), most_turns(turns), rng)
         state[task] = nothing_measured(by_unit, quantities[task].groups, draw)
     return state

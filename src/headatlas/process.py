@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import sys
+from typing import NoReturn
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of <malloc.h>
 
@@ -21,3 +23,10 @@ def reuse_freed_memory() -> None:
             libc.mallopt(M_MMAP_THRESHOLD, 1 << 30) or libc.mallopt(M_MMAP_THRESHOLD, 1 << 25)  # older ones allow less
             libc.mallopt(M_TRIM_THRESHOLD, 1 << 30)
             libc.mallopt(M_ARENA_MAX, 1)
+
+
+def end_at_once(code: int) -> NoReturn:
+    """End without what Python does at its end, which can crash where Ctrl-C came in the middle of a step of torch."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

@@ -58,13 +58,13 @@ app.add_typer(models.app, name="models")
 
 def main() -> None:
     """Exit codes: 0 good, 1 failed, 2 bad usage, 130 interrupted."""
-    from headatlas.process import reuse_freed_memory
+    from headatlas.process import end_at_once, reuse_freed_memory
 
     reuse_freed_memory()
     try:
         app()
     except Interrupted as error:
-        code = _fail(str(error), 130)
+        end_at_once(_fail(str(error), 130))
     except UsageError as error:
         code = _fail(f"Error: {error}", 2)
     except HeadAtlasError as error:

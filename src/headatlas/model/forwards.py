@@ -11,10 +11,13 @@ from torch import Tensor, nn
 
 
 def restore(blocks: Iterable[Any], replaced: Iterable[Callable[..., Any] | None]) -> None:
-    """Give blocks back the `forward` of their class, or the instance attribute that shadowed it."""
+    """Give blocks back the `forward` of their class, or the instance attribute that shadowed it.
+
+    Where Ctrl-C came early, some of them have not been replaced yet.
+    """
     for block, forward in zip(blocks, replaced, strict=True):
         if forward is None:
-            del block.forward
+            block.__dict__.pop("forward", None)
         else:
             block.forward = forward
 

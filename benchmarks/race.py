@@ -5,8 +5,8 @@ wrongly, how often all are settled, how many of the true first K come first, and
 measured. Then the same of other suites: from a part of the groups of examples, and from groups drawn with replacement.
 The first has fewer examples, but all are different, as in a suite. The second has copies, so that one odd example of a
 head becomes several. Last, invented effects, of which attribution misses some entirely: how many it takes until races
-are wrong too often. Effects are those of `certificate`, and shared with it: an hour on two cores if they are not there
-yet.
+are wrong too often. Effects are those of `certificate`, and shared with it: half an hour to two hours on two cores if
+they are not there yet.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from headatlas.evidence import TESTS
 from headatlas.methods import METHODS
 from headatlas.views.terminal.stages import competence_line, evidence_line, method_line, strongest_sentence
 from tests.atlases import Known, competent, write_atlas
+from tests.views.notes.test_ablate import race
 
 
 def one_head(value, at=(1, 2), shape=(3, 4), rest=0.1):
@@ -54,6 +55,43 @@ def test_a_share_with_its_certainty_where_a_head_is_specific(tmp_path):
     assert strongest_sentence(atlas, "ablate") == (
         f"A: L1H2 holds 22 % of the positive effects, and is specific to the task (q {q:.1e}).".replace("e-05", "e−5")
     )
+
+
+def test_of_heads_that_were_tested_only_those_that_differ_from_zero_come_first(tmp_path):
+    """A large value with a large error says less than a small one without."""
+    large = Known(one_head(9.0), p=np.full((3, 4), 0.9), method="ablate", measure="needed", task="A")
+    sure = Known(
+        one_head(0.5, at=(0, 1)), p=one_head(1e-6, at=(0, 1), rest=0.9), method="ablate", measure="needed", task="B"
+    )
+    assert strongest_sentence(write_atlas(tmp_path / "both", [large, sure]), "ablate") == (
+        "B: L0H1 comes first, needed 0.5 nats (q 1.2e−5)."
+    )
+    assert strongest_sentence(write_atlas(tmp_path / "none", [large]), "ablate") == (
+        "no head differs from zero with q < 0.05; first is L1H2 for A, needed 9 nats."
+    )
+
+
+def test_of_fits_what_they_agree_on(tmp_path):
+    def fits(task, *rows):
+        return [
+            Known(np.array([row]), method="gate", measure="facilitation", task=task, seed=seed)
+            for seed, row in enumerate(rows)
+        ]
+
+    maps = [*fits("A", [0.9, 0.9, 0.1], [0.9, 0.1, 0.9]), *fits("B", [0.9, 0.9, 0.1], [0.9, 0.9, 0.1])]
+    assert strongest_sentence(write_atlas(tmp_path / "a", maps[:2]), "gate") == (
+        "A: 1 of 3 heads has facilitation above 0.5 in every fit, 3 in some."
+    )
+    both = write_atlas(tmp_path / "b", maps)
+    assert strongest_sentence(both, "gate") == "B: 2 of 3 heads have facilitation above 0.5 in every fit."
+    both.run.doubts = {"gate": {"B": "masks do not hold when binarised"}}
+    assert strongest_sentence(both, "gate").endswith("; masks do not hold when binarised, so this is not to be read.")
+
+
+def test_what_a_race_has_settled_is_said_before_anything_else(tmp_path):
+    maps = [Known(one_head(1.5), p=one_head(1e-6, rest=0.9), method="ablate", measure="needed", task="A")]
+    atlas = write_atlas(tmp_path / "a", maps, diagnostics=race("A", [(1, 2)], [], asked=1))
+    assert strongest_sentence(atlas, "ablate") == "A: the strongest head is settled at 95 %: L1H2."
 
 
 def test_a_description_names_the_head_that_fits_it_best(tmp_path):

@@ -16,7 +16,7 @@ from headatlas.views.notes.note import Note
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
 
-__all__ = ["NOTES", "Note", "method_notes"]
+__all__ = ["NOTES", "Note", "lead_of", "method_notes"]
 
 NOTES: Registry[Callable[[Atlas], Note | None]] = Registry(
     "note of a method",
@@ -35,3 +35,9 @@ def method_notes(atlas: Atlas) -> list[Note]:
     """The notes of all methods of an atlas that have one."""
     notes = [NOTES[info.name](atlas) for info in atlas.run.methods if info.name in NOTES]
     return [note for note in notes if note is not None]
+
+
+def lead_of(atlas: Atlas, method: str) -> str:
+    """What the note of a method says first of all; empty for most."""
+    note = NOTES[method](atlas) if method in NOTES else None
+    return note.lead if note else ""

@@ -33,13 +33,14 @@ COLUMNS = ("task", "estimated", "exact", "left out", "variance left", "30 larges
 
 def certificate_note(atlas: Atlas) -> Note | None:
     """One row per task; None where ablation has not reported any."""
-    rows, races = [], []
+    rows, races, runs = [], [], {}
     for task, entries in by_task(only(atlas.diagnostics, method="ablate")):
         values = dict(zip(entries["metric"], entries["value"], strict=True))
         if "examples exact" in values:
             counts = [f"{values[name]:.0f}" if name in values else MISSING for name in COUNTS]
             rows.append((task, *counts, *(percent(values.get(name)) for name in SHARES)))
         if FIRST_ASKED in values:
+            runs[task] = values, entries
             races.append(_race_sentence(task, values, entries))
     if not rows:
         return None
@@ -49,29 +50,57 @@ def certificate_note(atlas: Atlas) -> Note | None:
         "explain, at the median head and among the 30 largest. Same sign: how often both have the same sign among "
         "these."
     )
-    return Note("How well attribution predicts exact effects", COLUMNS, tuple(rows), (meaning, *races))
+    return Note("How well attribution predicts exact effects", COLUMNS, tuple(rows), (meaning, *races), _lead(runs))
 
 
 def _race_sentence(task: str, values: Mapping[str, float], entries: pd.DataFrame) -> str:
     """Which heads are the strongest for sure, which may be, what it took to say so, and what that rests on."""
     asked, settled, unsettled = (int(values[name]) for name in (FIRST_ASKED, FIRST_SETTLED, UNSETTLED))
-    number = f"the {count(asked, 'strongest head', 'strongest heads')}" if asked > 1 else "the strongest head"
     verb = "is" if asked == 1 else "are"
-    sure = f"settled at {percent(values[FIRST_CONFIDENCE], 0)}"
     if not unsettled:
-        outcome = f"{number} {verb} {sure}: {_heads(entries, AMONG_FIRST, asked)}"
+        outcome = f"{_strongest(asked)} {verb} {_sure(values)}: {_heads(entries, AMONG_FIRST, asked)}"
     else:
-        known = f"{settled} of {number} {'is' if settled == 1 else 'are'} {sure}"
-        names = f" ({_heads(entries, AMONG_FIRST, asked)})" if settled else ""
+        more = count(unsettled, "more head" if settled else "head", "more heads" if settled else "heads")
         outcome = (
-            f"{known}{names}; {count(unsettled, 'more head', 'more heads')} may be among them, first "
-            f"{_heads(entries, MAY_BE_FIRST, 6)}; a larger ablate.budget settles more"
+            f"{_known(values, entries)}; {more} may be among them, first {_heads(entries, MAY_BE_FIRST, 6)}; a larger "
+            "ablate.budget settles more"
         )
     allowed = count(int(values[ODD_ALLOWED]), "unseen example")
     return (
         f"{task}: {outcome}; {percent(values[EXACT_SHARE], 0)} of all exact effects were measured. This allows each "
         f"head {allowed} on which attribution is off by up to {values[ODD_ERROR]:.1f} nats."
     )
+
+
+def _lead(runs: Mapping[str, tuple[Mapping[str, float], pd.DataFrame]]) -> str:
+    """In how many tasks the race is settled, and one of them; or the task in which most heads are."""
+    if not runs:
+        return ""
+    task = min(runs, key=lambda name: (runs[name][0][UNSETTLED] > 0, -runs[name][0][FIRST_SETTLED]))
+    values, entries = runs[task]
+    if values[UNSETTLED]:
+        return f"{'no race is settled; ' if len(runs) > 1 else ''}{task}: {_known(values, entries)}."
+    asked, settled = int(values[FIRST_ASKED]), sum(not other[UNSETTLED] for other, _ in runs.values())
+    said = f"{_strongest(asked)} {'is' if asked == 1 else 'are'} {_sure(values)}"
+    heads = f"{_heads(entries, AMONG_FIRST, asked)}."
+    return f"{said} in {settled} of {len(runs)} tasks; {task}: {heads}" if len(runs) > 1 else f"{task}: {said}: {heads}"
+
+
+def _strongest(asked: int) -> str:
+    return f"the {asked} strongest heads" if asked > 1 else "the strongest head"
+
+
+def _sure(values: Mapping[str, float]) -> str:
+    return f"settled at {percent(values[FIRST_CONFIDENCE], 0)}"
+
+
+def _known(values: Mapping[str, float], entries: pd.DataFrame) -> str:
+    """How many of the strongest heads are settled, and which."""
+    asked, settled = int(values[FIRST_ASKED]), int(values[FIRST_SETTLED])
+    if not settled:
+        return f"{'none of ' if asked > 1 else ''}{_strongest(asked)} is {'' if asked > 1 else 'not '}{_sure(values)}"
+    verb = "is" if settled == 1 else "are"
+    return f"{settled} of {_strongest(asked)} {verb} {_sure(values)} ({_heads(entries, AMONG_FIRST, asked)})"
 
 
 def _heads(entries: pd.DataFrame, metric: str, most: int) -> str:

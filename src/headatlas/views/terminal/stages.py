@@ -6,9 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headatlas.atlas.records import COMPETENT
+from headatlas.patterns.consensus import ALWAYS
 from headatlas.patterns.functions import head_functions
 from headatlas.stats import LEVEL
 from headatlas.views.metrics import metric
+from headatlas.views.notes import lead_of
 from headatlas.views.quantities import measure_of
 from headatlas.wording import count, elapsed, head_name, p_value, percent, significant
 
@@ -51,9 +53,12 @@ def evidence_line(info: TestInfo, rows: Sequence[Evidence], seconds: float) -> s
 def strongest_sentence(atlas: Atlas, method: str) -> str:
     """What a method shows most clearly; empty where it gave neither maps nor descriptions.
 
-    The head with the largest share of a task that it is specifically for, where the method tells that; otherwise the
-    head that leads its map by most; of a description the head that fits it best.
+    What a note puts first, such as what a race has settled; else the head with the largest share of a task that it is
+    specifically for, where the method tells that; else the head that leads its map by most, of those that differ from
+    zero where the method tests that; of several fits what they agree on; of a description the head that fits it best.
     """
+    if lead := lead_of(atlas, method):
+        return lead
     functions = head_functions(atlas, method)
     if len(functions):
         first = functions.iloc[0]
@@ -61,25 +66,52 @@ def strongest_sentence(atlas: Atlas, method: str) -> str:
             f"{first.task}: {head_name(first.layer, first['head'])} holds {percent(first.share)} of the positive "
             f"effects, and is specific to the task (q {p_value(first.q_value)})."
         )
-    return _first_in_rank(atlas, method) if method in atlas.methods else _description(atlas, method)
+    if method not in atlas.methods:
+        return _description(atlas, method)
+    return _roles(atlas, method) if atlas.info(method).kind == "role" else _first_in_rank(atlas, method)
+
+
+def _roles(atlas: Atlas, method: str) -> str:
+    """Of the task whose fits agree most: how many heads hold the primary role in all of them."""
+    info, best = atlas.info(method), None
+    for task in atlas.tasks_of(method):
+        rows = atlas.table(task, method)
+        every, some = int((rows["least"] > ALWAYS).sum()), int((rows["most"] > ALWAYS).sum())
+        agreement = every / max(some, 1)
+        if best is None or agreement > best[0]:
+            best = agreement, task, every, some, len(rows)
+    assert best is not None, "a method with maps has tasks"
+    _, task, every, some, heads = best
+    several = f", {some} in some" if some > every else ""
+    doubt = atlas.run.doubts.get(method, {}).get(task)
+    return (
+        f"{task}: {every} of {count(heads, 'head')} {'has' if every == 1 else 'have'} {info.primary.replace('_', ' ')} above {ALWAYS} in every fit"
+        f"{several}{f'; {doubt}, so this is not to be read' if doubt else ''}."
+    )
 
 
 def _first_in_rank(atlas: Atlas, method: str) -> str:
-    """Of the first heads of all tasks, the one that stands out most from the others of its map."""
-    info, best, lead = atlas.info(method), None, -1.0
-    for task in atlas.tasks_of(method):
-        rows = atlas.table(task, method)
-        sizes = rows["value"].abs()
-        ahead = sizes.iloc[0] / sizes.sum() if sizes.sum() > 0 else 0.0
-        if ahead > lead:
+    """Of the first heads of all tasks, the one that stands out most from the others of its map. Where there are q, only
+    heads that differ from zero count; if none does, that is what is said."""
+    tables = {task: atlas.table(task, method) for task in atlas.tasks_of(method)}
+    tested = any(rows["q_value"].notna().any() for rows in tables.values())
+    sure = {task: rows[rows["q_value"] < LEVEL] for task, rows in tables.items()} if tested else tables
+    none_is_sure = not any(len(rows) for rows in sure.values())
+    best, lead = None, -1.0
+    for task, rows in (tables if none_is_sure else sure).items():
+        sizes = tables[task]["value"].abs()
+        ahead = rows["value"].abs().iloc[0] / sizes.sum() if len(rows) and sizes.sum() > 0 else 0.0
+        if len(rows) and ahead > lead:
             best, lead = (task, rows.iloc[0]), ahead
-    assert best is not None, "a method with maps has tasks"
+    assert best is not None, "a method with maps has tasks with heads"
     task, first = best
-    measure = measure_of(atlas, method, info.primary, task)
+    measure = measure_of(atlas, method, atlas.info(method).primary, task)
     unit = f" {measure.unit}" if measure.unit else ""
-    sure = f" (q {p_value(first.q_value)})" if first.q_value == first.q_value else ""
+    value = f"{measure.name.replace('_', ' ')} {significant(first.value)}{unit}"
     head = head_name(first.layer, first["head"])
-    return f"{task}: {head} comes first, {measure.name.replace('_', ' ')} {significant(first.value)}{unit}{sure}."
+    if tested and none_is_sure:
+        return f"no head differs from zero with q < {LEVEL}; first is {head} for {task}, {value}."
+    return f"{task}: {head} comes first, {value}{f' (q {p_value(first.q_value)})' if tested else ''}."
 
 
 def _description(atlas: Atlas, method: str) -> str:

@@ -1,5 +1,7 @@
 """The race for the strongest heads: what it settles is right, and it measures little."""
 
+from math import ceil
+
 import numpy as np
 import pytest
 
@@ -8,11 +10,13 @@ from benchmarks.race import replay
 from headatlas.atlas.records import AMONG_FIRST, EXACT_SHARE, FIRST_ASKED, FIRST_SETTLED, UNSETTLED
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.ablate import ALL, Ablate
+from headatlas.methods.attribute import plan_tasks
 from headatlas.methods.certify import draw_examples
 from headatlas.methods.effects import exact_effects, single_heads
 from headatlas.methods.race import Race, exact_count, run_race, settle, standing
 from headatlas.methods.rounds import EVERY, nothing_measured
 from headatlas.run.quantity import plan_quantity
+from headatlas.suites.suite import MAPPED
 from tests import tiny
 from tests.run.contexts import run_context
 from tests.run.test_quantity import twin_suite
@@ -190,5 +194,15 @@ def test_settings_of_a_race_that_mean_nothing_are_refused(tmp_path):
     ):
         with pytest.raises(HeadAtlasError, match=message):
             Ablate(**settings)
-    with pytest.raises(HeadAtlasError, match="top = 13 was asked for, but the model has 12 heads"):
+    with pytest.raises(HeadAtlasError, match="top = 13 was asked for, but the model has 12 heads; give a smaller"):
         Ablate(top=13).check_examples(run_context(tmp_path))
+
+
+def test_a_race_whose_first_round_would_spend_the_budget_is_refused_before_anything_is_measured(tmp_path):
+    context = run_context(tmp_path)
+    examples = len(plan_tasks(context, MAPPED, None, None)["Colours"].items)
+    fewest = ceil(4 / 0.2)
+    assert examples < fewest, "the test needs few examples"
+    with pytest.raises(HeadAtlasError, match=f"on 4 examples, and Colours has {examples}. Map at least {fewest} ex"):
+        Ablate(exact=4, top=3).check_examples(context)
+    Ablate(exact=4, top=3, budget=0.9).check_examples(context)

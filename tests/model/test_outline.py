@@ -38,8 +38,12 @@ def test_a_configuration_file_has_no_tokenizer_and_no_weights(tiny_folder):
     ("entries", "message"),
     [
         ({"hidden_size": 8}, "is not the configuration of a model: it has no model_type."),
-        ({"model_type": "nonsense"}, "transformers cannot read the configuration"),
+        ({"model_type": "nonsense"}, "does not know the model_type 'nonsense'"),
         ({"model_type": "llama", "hidden_size": 64}, "does not say how many attention heads the model has"),
+        (
+            {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 7},
+            "transformers cannot read the configuration .*: .*64.*not a multiple of the number of attention heads .7.",
+        ),
         ({"model_type": "mamba", "hidden_size": 64}, "The architecture 'mamba' is not known to headatlas"),
         (
             {"model_type": "llama", "hidden_size": "wide", "num_attention_heads": 4},

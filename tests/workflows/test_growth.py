@@ -278,3 +278,24 @@ def test_of_maps_that_are_not_complete_the_one_with_the_highest_priority_is_the_
     assert default_method(record, [head_map(every, 12), head_map(some, 5)]) == "attribute"
     assert default_method(record, [head_map(every, 5), head_map(some, 5)]) == "ablate"
     assert default_method(record, []) is None
+
+
+def test_another_map_in_the_folder_of_a_finished_one_is_said_and_the_same_one_is_not(tmp_path):
+    out, listener = tmp_path / "a", tiny.Listener()
+    grow(out=out, command="headatlas map --first", report=False)
+    grow(out=out, report=False, reporter=listener)
+    assert not any("another finished map" in line for line in listener.said)
+    map_heads(planted(), SUITE, ["attribute"], out=out, report=False, reporter=listener)
+    (said,) = [line for line in listener.said if "another finished map" in line]
+    assert said.startswith(f"{out} holds another finished map, of 2 tasks by ablate and attribute; its maps, tests and")
+    assert f"stays in {out / 'cells'}" in said
+
+
+def test_how_a_map_that_is_replaced_comes_back_is_said(tmp_path):
+    out, listener = tmp_path / "a", tiny.Listener()
+    grow(out=out, command="headatlas map --first", report=False)
+    before = (out / "scores.parquet").read_bytes()
+    map_heads(planted(), SUITE, ["attribute"], out=out, report=False, reporter=listener)
+    assert any("the same command gives it back soon: headatlas map --first." in line for line in listener.said)
+    grow(out=out, report=False)
+    assert (out / "scores.parquet").read_bytes() == before

@@ -3,20 +3,25 @@
 import json
 from dataclasses import replace
 from io import StringIO
+from itertools import count
 
 import pytest
+import torch
 import transformers as hf
 from rich.console import Console
 
+from headatlas.errors import UsageError
 from headatlas.methods import METHODS
 from headatlas.methods.base import Method
 from headatlas.methods.probe.probe import Probe
 from headatlas.model import memory
 from headatlas.model.loading import load
+from headatlas.model.sizes import sizes
 from headatlas.progress import Reporter
+from headatlas.run import speed
 from headatlas.run.cells import Cell
 from headatlas.run.intact import intact_cell
-from headatlas.run.speed import Speed, given_speed
+from headatlas.run.speed import Speed, given_speed, time_matrices
 from headatlas.suites.suite import SPLITS
 from headatlas.wording import gigabytes
 from headatlas.workflows import plan as planning
@@ -136,6 +141,42 @@ def test_the_speed_is_that_of_the_weights_where_they_are_and_of_matrices_elsewhe
     ):
         assert "products of matrices" in source.speed.source and source.speed.factor == 2
         assert source.speed.tokens_per_second > 0
+
+
+def test_a_machine_elsewhere_is_planned_for_where_its_speed_is_given(tiny_folder, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(planning, "is_here", lambda device: device.type == "cpu")
+    plan = plan_map(tiny_folder, SUITE, ["attention"], device="cuda:3", tokens_per_second=1, dtype="bfloat16")
+    assert plan.dtype == "bfloat16" and not plan.too_large, "nobody knows what is free there"
+    with pytest.raises(UsageError, match="The device 'cuda:3' is not on this machine.* --tokens-per-second"):
+        plan_map(tiny_folder, SUITE, ["attention"], device="cuda:3")
+    with pytest.raises(UsageError, match="There is no device 'warp'"):
+        plan_map(tiny_folder, SUITE, ["attention"], device="warp", tokens_per_second=1)
+
+
+def test_a_model_that_does_not_fit_is_said_with_what_helps(tiny_folder, monkeypatch):
+    plan = plan_map(tiny_folder, SUITE, ["attribute"], tokens_per_second=1)
+    least = plan.memory.weights + max(plan.memory.checkpointed, plan.memory.forward)
+    assert not plan.too_large and plan.dtype == "float32"
+    for free, fits in ((2 * least, True), (least / 2, False)):
+        monkeypatch.setattr(planning, "free_memory", lambda _, free=free: int(free))
+        said = plan_map(tiny_folder, SUITE, ["attribute"], tokens_per_second=1).too_large
+        assert bool(said) is not fits
+    assert said.startswith(f"It does not fit here: {gigabytes(least / 2)} are free on this machine's cpu, and it takes")
+
+
+def test_lanes_are_timed_one_by_one_and_count_together(monkeypatch):
+    seen, threads, size = [], torch.get_num_threads(), sizes(tiny.model())
+
+    def timed(lanes):
+        ticks = count()
+        monkeypatch.setattr(speed.time, "perf_counter", lambda: next(ticks) / 10)
+        return time_matrices(size, 16.0, torch.float32, torch.device("cpu"), lanes).tokens_per_second
+
+    monkeypatch.setattr(torch, "set_num_threads", seen.append)
+    one, four = timed(1), timed(4)
+    assert seen == [threads, threads, max(1, threads // 4), threads]
+    assert four == pytest.approx(4 * one)
 
 
 def test_a_method_that_does_not_say_is_named(tiny_folder):

@@ -120,7 +120,7 @@ def _print(plan: Plan) -> None:
     size, memory, console = plan.sizes, plan.memory, plain_console()
     active = "" if size.active == size.parameters else f", {rounded(size.active, 3)} active for each token"
     console.print(
-        f"{plan.model}: {rounded(size.parameters, 3)} parameters{active}; {size.layers} layers of "
+        f"{plan.model}: {rounded(size.parameters, 3)} parameters in {plan.dtype}{active}; {size.layers} layers of "
         f"{count(size.heads, 'head')}; keys and values {count(size.key_values, 'byte')} for each token",
         soft_wrap=True,
     )
@@ -134,21 +134,20 @@ def _print(plan: Plan) -> None:
         f"more forward) and {gigabytes(memory.forward)} for everything else.",
         soft_wrap=True,
     )
-    if memory.beside:
-        console.print(memory.beside, soft_wrap=True)
+    for sentence in filter(None, (plan.too_large, memory.beside)):
+        console.print(sentence, soft_wrap=True)
     for sentence in plan.assumed:
         console.print(f"- {sentence}", soft_wrap=True)
 
 
 def _table(plan: Plan) -> Table:
-    from rich.table import Table
+    from headatlas.views.terminal.console import plain_table
+    from headatlas.wording import duration, gigabytes
 
-    from headatlas.wording import duration, gigabytes, percent
-
-    table = Table(title=f"What a map of {plan.suite} will run")
-    table.add_column("stage")
-    for column in ("cells", "forwards", "tokens", "at most", "share", "time", "memory"):
-        table.add_column(column, justify="right")
+    table = plain_table(
+        ("stage", "cells", "forwards", "tokens", "at most", "time", "memory"),
+        title=f"What a map of {plan.suite} will run",
+    )
     for stage in plan.stages:
         table.add_row(
             stage.name,
@@ -156,14 +155,12 @@ def _table(plan: Plan) -> Table:
             f"{stage.forwards:,}",
             f"{stage.tokens:,}",
             "exact" if stage.exact else f"{stage.most:,}",
-            percent(stage.tokens / max(plan.tokens, 1), 0),
             duration(plan.seconds_of(stage.tokens)),
             gigabytes(stage.memory),
         )
     cells, forwards = (sum(getattr(stage, name) for stage in plan.stages) for name in ("cells", "forwards"))
-    table.add_section()
     table.add_row(
-        "all", f"{cells:,}", f"{forwards:,}", f"{plan.tokens:,}", f"{plan.most:,}", "100 %", duration(plan.seconds),
+        "all", f"{cells:,}", f"{forwards:,}", f"{plan.tokens:,}", f"{plan.most:,}", duration(plan.seconds),
         gigabytes(max(plan.memory.backward, plan.memory.forward)),
     )  # fmt: skip
     return table

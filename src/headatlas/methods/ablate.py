@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -138,8 +139,22 @@ class Ablate(Method):
 
     def check_examples(self, context: RunContext) -> None:
         if self.top is not None and self.top > len(context.heads):
-            raise UsageError(f"top = {self.top} was asked for, but the model has {len(context.heads)} heads.")
-        plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
+            raise UsageError(
+                f"top = {self.top} was asked for, but the model has {len(context.heads)} heads; give a smaller number."
+            )
+        quantities = plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
+        if race := self._race(context):
+            for task, quantity in quantities.items():
+                self._check_first_round(race, task, len(quantity.items))
+
+    def _check_first_round(self, race: Race, task: str, examples: int) -> None:
+        """A race whose first round alone spends the budget settles nothing."""
+        if examples and race.turns > race.budget * examples:
+            raise UsageError(
+                f"top = {self.top} was asked for with budget = {race.budget:g} of all exact effects, but the first "
+                f"round measures every head on {race.turns} examples, and {task} has {examples}. Map at least "
+                f"{ceil(race.turns / race.budget)} examples of a task, or raise ablate.budget."
+            )
 
     def work(self, context: RunContext) -> list[Step]:
         from headatlas.methods.rehearse import exact_step, race_steps, round_steps

@@ -202,19 +202,37 @@ def silence() -> Iterator[None]:
         logging.set_verbosity(level)
 
 
-def _device(name: str | None) -> torch.device:
-    if name is None:
-        name = "cuda" if torch.cuda.is_available() else "cpu"
+def planned_device(name: str | None) -> torch.device:
+    """The device that `load` would take, which need not be on this machine."""
+    name = name or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        torch.empty(0, device=name)
         return torch.device(name)
+    except RuntimeError:
+        raise UsageError(
+            f"There is no device {name!r}. Give cpu, cuda, cuda:1 or another one that torch has."
+        ) from None
+
+
+def is_here(device: torch.device) -> bool:
+    """Whether this machine has a device."""
+    try:
+        torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError):
-        raise UsageError(f"The device {name!r} cannot be used on this machine. Try 'cpu'.") from None
+        return False
+    return True
 
 
-def choose_dtype(dtype: str | None, device: str | None) -> Any:
-    """The dtype that `load` would take: a torch dtype, or "auto" for that of the checkpoint."""
-    return _dtype(dtype, _device(device))
+def _device(name: str | None) -> torch.device:
+    device = planned_device(name)
+    if not is_here(device):
+        raise UsageError(f"The device '{device}' cannot be used on this machine. Try 'cpu'.")
+    return device
+
+
+def choose_dtype(dtype: str | None, device: torch.device) -> Any:
+    """The dtype that `load` would take: a torch dtype, or "auto" for that of the checkpoint. The device need not be on
+    this machine."""
+    return _dtype(dtype, device)
 
 
 def _dtype(dtype: str | torch.dtype | None, target: torch.device | None) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.model import bundled
 from headatlas.model.families import family_of
 from headatlas.model.heads import HeadModel
-from headatlas.model.loading import choose_dtype, silence
+from headatlas.model.loading import choose_dtype, planned_device, silence
 from headatlas.model.quantizing import checked_bits
 from headatlas.model.sharing import Sharing
 
@@ -55,7 +56,7 @@ def read_outline(
     with silence():
         reading = tokenizer if tokenizer is not None else folder
         found = _tokenizer(Path(reading), required=tokenizer is not None) if reading is not None else None
-        outline = Outline(_build(config, choose_dtype(dtype, device), name), found, name)
+        outline = Outline(_build(config, choose_dtype(dtype, planned_device(device)), name), found, name)
     if quantize is not None:
         outline.quantized = checked_bits(quantize)
     if folder is not None and any(any(folder.glob(pattern)) for pattern in WEIGHTS):
@@ -80,7 +81,8 @@ def _find(source: Any) -> tuple[Path | None, Any, str]:
     cached = _cached(str(source))
     if cached is None:
         raise UsageError(
-            f"There is no folder or configuration file {str(source)!r}, and the Hugging Face cache has no such model."
+            f"There is no folder or configuration file {str(source)!r}, and the Hugging Face cache has no such model. "
+            "Give a config.json, a folder, or a Hub id that was downloaded."
         )
     return cached.parent, _read_config(cached), str(source)
 
@@ -97,7 +99,7 @@ def _cached(name: str) -> Path | None:
 
 
 def _read_config(path: Path) -> Any:
-    from transformers import AutoConfig
+    from transformers import CONFIG_MAPPING, AutoConfig
 
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
@@ -105,11 +107,15 @@ def _read_config(path: Path) -> Any:
         raise UsageError(f"{path} cannot be read as JSON; give the config.json of a model.") from None
     if not isinstance(entries, dict) or not isinstance(entries.get("model_type"), str):
         raise UsageError(f"{path} is not the configuration of a model: it has no model_type.")
+    if entries["model_type"] not in CONFIG_MAPPING:
+        raise HeadAtlasError(
+            f"transformers {version('transformers')} does not know the model_type {entries['model_type']!r} of {path}. "
+            "Look for a slip of the pen, or install a newer transformers."
+        )
     try:
         config = type(AutoConfig.for_model(entries["model_type"])).from_dict(entries)
-    except Exception as error:  # whatever a foreign or damaged file leads to
-        reason = " ".join(str(error).split())[:200]
-        raise HeadAtlasError(f"transformers cannot read the configuration {path}: {reason}") from None
+    except Exception as error:  # whatever a damaged file leads to
+        raise HeadAtlasError(f"transformers cannot read the configuration {path}: {_reason(error)}") from None
     # transformers fills in what is missing, and would plan for a model of some other size.
     heads, text = family_of(config).heads, entries.get("text_config", entries)
     names = {heads, getattr(type(config), "attribute_map", {}).get(heads, heads)}
@@ -130,8 +136,15 @@ def _build(config: Any, dtype: Any, name: str) -> Any:
         with torch.device("meta"):
             return AutoModelForCausalLM.from_config(config, dtype=dtype)
     except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise HeadAtlasError(f"transformers cannot build a model from the configuration of {name}: {reason}") from None
+        raise HeadAtlasError(
+            f"transformers cannot build a model from the configuration of {name}: {_reason(error)}"
+        ) from None
+
+
+def _reason(error: Exception) -> str:
+    """The last of the errors that one error tells of, in one line."""
+    last = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+    return last.strip()[:300]
 
 
 def _tokenizer(folder: Path, required: bool) -> Any:

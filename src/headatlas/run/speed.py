@@ -60,17 +60,22 @@ def _run(model: HeadModel, ids: torch.Tensor) -> None:
         model.logits(ids).cpu()
 
 
-def time_matrices(sizes: Sizes, length: float, dtype: torch.dtype, device: torch.device) -> Speed:
-    """From products of a batch with matrices of the model's width, of whose speed a forward reaches a part."""
-    width = min(sizes.width, LARGEST)
+def time_matrices(sizes: Sizes, length: float, dtype: torch.dtype, device: torch.device, lanes: int = 1) -> Speed:
+    """From products of a batch with matrices of the model's width, of whose speed a forward reaches a part. Where cells
+    run side by side, products are timed with the threads of one of them: small ones hardly gain from more."""
+    width, threads = min(sizes.width, LARGEST), torch.get_num_threads()
     x = torch.ones(BATCH_TOKENS, width, dtype=dtype, device=device)
     weight = torch.ones(width, width, dtype=dtype, device=device)
-    (x @ weight).sum().item()
-    done, began = 0, time.perf_counter()
-    while (elapsed := time.perf_counter() - began) < ENOUGH:
-        (x @ weight)[0, 0].item()  # waits for the device
-        done += 1
-    speed = done * 2 * BATCH_TOKENS * width * width / elapsed
+    torch.set_num_threads(max(1, threads // lanes))
+    try:
+        (x @ weight).sum().item()
+        done, began = 0, time.perf_counter()
+        while (elapsed := time.perf_counter() - began) < ENOUGH:
+            (x @ weight)[0, 0].item()  # waits for the device
+            done += 1
+    finally:
+        torch.set_num_threads(threads)
+    speed = lanes * done * 2 * BATCH_TOKENS * width * width / elapsed
     name = str(dtype).removeprefix("torch.")
     source = f"from {speed / 1e9:,.0f} GFLOP/s in {name} products of matrices on this {device.type}"
     return Speed(REACHED * speed / sizes.flops(length), source, 2.0)

@@ -7,34 +7,51 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from headatlas.atlas.atlas import Atlas
-from headatlas.atlas.declarations import MethodInfo, TestInfo
+from headatlas.atlas.declarations import MethodInfo
 from headatlas.atlas.portraits import remove_portraits
 from headatlas.atlas.records import HeadMap
-from headatlas.atlas.run_record import CellCounts, RunRecord, Verification, write_run
+from headatlas.atlas.run_record import CellCounts, RunRecord, write_run
 from headatlas.atlas.writing import write_diagnostics, write_noise, write_scores
 from headatlas.files import remove
 from headatlas.methods.base import Measured, Method
 from headatlas.run.cells import Runner
+from headatlas.wording import count, listed
 from headatlas.workflows.choose_methods import in_turn
 
 SCORES = "scores.parquet"
 
 
 @dataclass(frozen=True)
-class Tested:
-    """The maps that the evidence in a folder is about, and what run.json says of their tests."""
+class Earlier:
+    """The finished map that is in a folder: its scores, which the evidence beside them is about, and its run.json."""
 
     scores: bytes
-    tests: list[TestInfo]
-    verifications: list[Verification]
+    run: RunRecord
 
 
-def tested_maps(out: Path) -> Tested | None:
+def earlier_map(out: Path) -> Earlier | None:
     """None where no run has come to its end in the folder."""
     if not (out / "run.json").exists() or not (out / SCORES).exists():
         return None
     run = Atlas(out).run
-    return Tested((out / SCORES).read_bytes(), run.tests, run.verifications) if run.finished else None
+    return Earlier((out / SCORES).read_bytes(), run) if run.finished else None
+
+
+def replaced(earlier: RunRecord, record: RunRecord, out: Path) -> str:
+    """What happens to the map that is in a folder, where another one is about to be made there; empty where the same is
+    made again."""
+
+    def asked(run: RunRecord) -> tuple[object, ...]:
+        return run.model.fingerprint, run.suite.fingerprint, run.suite.tasks, run.settings
+
+    if asked(earlier) == asked(record):
+        return ""
+    again = f": {earlier.asked.command}" if earlier.asked.command else ""
+    made = f"{count(len(earlier.suite.tasks), 'task')} by {listed(info.name for info in earlier.methods)}"
+    return (
+        f"{out} holds another finished map, of {made}; its maps, tests and portraits give way to this one. What it "
+        f"measured stays in {out / 'cells'}, so the same command gives it back soon{again}. For both, give two folders."
+    )
 
 
 @dataclass
@@ -48,7 +65,7 @@ class Growth:
     record: RunRecord
     out: Path
     model: str
-    earlier: Tested | None
+    earlier: Earlier | None
     asked: list[str] = field(default_factory=list)
     done: dict[str, tuple[MethodInfo, Measured]] = field(default_factory=dict)
 
@@ -94,7 +111,7 @@ class Growth:
         """Evidence and portraits of heads stay if they are about the same maps."""
         earlier = self.earlier
         if earlier is not None and earlier.scores == (self.out / SCORES).read_bytes():
-            self.record.tests, self.record.verifications = earlier.tests, earlier.verifications
+            self.record.tests, self.record.verifications = earlier.run.tests, earlier.run.verifications
         else:
             remove(self.out / "evidence.parquet")
             remove_portraits(self.out)

@@ -31,7 +31,7 @@ from headatlas.views.rounding import rounding_warning
 from headatlas.views.terminal.stages import competence_line, method_line
 from headatlas.workflows.choose_methods import in_turn
 from headatlas.workflows.executors import Executor, Slurm, choose_executor
-from headatlas.workflows.growth import Growth, tested_maps
+from headatlas.workflows.growth import Growth, earlier_map, replaced
 from headatlas.workflows.lead import lead
 from headatlas.workflows.order import Order, make_order, needed_order, write_order
 from headatlas.workflows.plan import announce
@@ -111,8 +111,10 @@ def make_map(
         with locked(out):
             order = order and order.model_copy(update={"threads": threads})
             with lead(out, order, executor, ready.context, plan, reporter, gather) as context:
-                earlier = tested_maps(out)
+                earlier = earlier_map(out)
                 record = _begin(context, ready, out, reporter)
+                if earlier and (sentence := replaced(earlier.run, record, out)):
+                    reporter.say(sentence)
                 for name in (*TABLES, *FILES):
                     remove(out / name)
                 growth = Growth(record, out, context.model.name, earlier)

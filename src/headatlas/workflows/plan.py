@@ -10,11 +10,12 @@ from typing import Any
 import torch
 
 from headatlas.atlas.run_record import MapSettings
+from headatlas.errors import UsageError
 from headatlas.methods.base import Method
 from headatlas.model.free_memory import free_memory, resident_memory
 from headatlas.model.heads import HeadModel
-from headatlas.model.loading import load
-from headatlas.model.memory import Load, Memory, backward_fits, held_bytes
+from headatlas.model.loading import is_here, load, planned_device
+from headatlas.model.memory import SAFE, Load, Memory, backward_fits, held_bytes
 from headatlas.model.outline import Outline, read_outline
 from headatlas.model.precision import is_rounded
 from headatlas.model.sizes import Sizes, sizes
@@ -56,16 +57,18 @@ class Stage:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a map will cost. `assumed` says in sentences what the numbers rest on. The speed and the memory are those of
-    each of the `workers`."""
+    """What a map will cost. `assumed` says in sentences what the numbers rest on, `too_large` that it takes more memory
+    than is free on this machine. The speed and the memory are those of each of the `workers`."""
 
     model: str
+    dtype: str
     suite: str
     sizes: Sizes
     stages: tuple[Stage, ...]
     speed: Speed
     memory: Memory
     assumed: tuple[str, ...]
+    too_large: str = ""
     workers: int = 1
 
     @property
@@ -136,7 +139,12 @@ def plan_map(
     of the free memory, unless `load_weights` is false. `tokenizer` is a folder with one, for configurations that come
     without.
     """
-    speed = None if tokens_per_second is None else given_speed(tokens_per_second)
+    speed, target = None if tokens_per_second is None else given_speed(tokens_per_second), planned_device(device)
+    if speed is None and not is_here(target):
+        raise UsageError(
+            f"The device '{target}' is not on this machine, so nothing can be timed on it. Say how many tokens per "
+            "second it runs: --tokens-per-second."
+        )
     request = check_request(
         suite, methods, preset, tasks=tasks, limit=limit, seeds=seeds, metric=metric, baseline=baseline,
         settings=settings, level=level,
@@ -148,14 +156,15 @@ def plan_map(
     if outline.tokenizer is None:
         outline.tokenizer = Words()
         assumed.append("No tokenizer is at hand: tokens are counted as words, digits and marks.")
-    lanes = planned_lanes(sizes(outline).parameters, outline.dtype, _target(device))
+    lanes = planned_lanes(sizes(outline).parameters, outline.dtype, target)
     process = None if isinstance(model, HeadModel) else resident_memory()
     context = RunContext(outline, splits, NotingRunner(Crew(lanes=lanes)), Encoder(outline, chat), process)
-    if speed is None and load_weights and isinstance(outline, Outline) and _fits(outline, device):
+    if speed is None and load_weights and isinstance(outline, Outline) and _fits(outline, target):
         loaded = load(str(model), dtype=dtype, device=device, quantize=quantize, reporter=reporter)
         speed = time_model(RunContext(loaded, splits, NotingRunner(Crew.of(loaded)), Encoder(loaded, chat)))
         del loaded
-    return make_plan(context, request.methods, request.suite.name, speed, device, assumed)
+    plan = make_plan(context, request.methods, request.suite.name, speed, target, assumed)
+    return plan if isinstance(model, HeadModel) else replace(plan, too_large=_too_large(plan.memory, target))
 
 
 def make_plan(
@@ -163,12 +172,13 @@ def make_plan(
     methods: Sequence[Method],
     suite: str,
     speed: Speed | None = None,
-    device: str | None = None,
+    device: torch.device | None = None,
     assumed: Sequence[str] = (),
     is_done: Callable[[Cell], bool] = lambda _: False,
     known_only: bool = False,
 ) -> Plan:
-    """The plan of a run in a context; cells that are done are left out. The speed is timed unless it is given."""
+    """The plan of a run in a context; cells that are done are left out. The speed is timed unless it is given, on the
+    `device` where the model is only an outline."""
     size, length, crew = sizes(context.model), _mean_length(context), context.runner.crew
     noted, said, run = [], list(assumed), list[Step]()
     seen: set[str] = set()
@@ -194,6 +204,7 @@ def make_plan(
     said.append("Audit, figures and report are not counted.")
     return Plan(
         model=context.model.name,
+        dtype=str(context.model.dtype).removeprefix("torch."),
         suite=suite,
         sizes=size,
         stages=tuple(noted),
@@ -276,21 +287,29 @@ def _largest(size: Sizes, steps: Sequence[Step], crew: Crew, backward: bool, che
     return max([*held, *(step.beside for step in steps if not backward)], default=0)
 
 
-def _fits(outline: Outline, device: str | None) -> bool:
+def _fits(outline: Outline, device: torch.device) -> bool:
     """Whether there are weights that take at most half of the memory that is free."""
-    free = free_memory(_target(device))
+    free = free_memory(device)
     return outline.folder is not None and free is not None and 2 * sizes(outline).weights <= free
 
 
-def _target(device: str | None) -> torch.device:
-    return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+def _too_large(memory: Memory, device: torch.device) -> str:
+    """What to do where a run takes more than is free, even if it saves memory; empty where it fits or nobody knows."""
+    free, least = free_memory(device), memory.weights + max(memory.checkpointed, memory.forward)
+    if free is None or least <= SAFE * free:
+        return ""
+    return (
+        f"It does not fit here: {gigabytes(free)} are free on this machine's {device.type}, and it takes at least "
+        f"{gigabytes(least)}. --dtype bfloat16 halves float32, --quantize 4 takes about an eighth of it, and "
+        "`headatlas map --device-map auto` uses several devices, main memory and disk."
+    )
 
 
-def _timed(context: RunContext, size: Sizes, length: float, device: str | None) -> Speed:
+def _timed(context: RunContext, size: Sizes, length: float, device: torch.device | None) -> Speed:
     model = context.model
     if not isinstance(model, Outline):
         return time_model(context)
-    return time_matrices(size, length, model.dtype, _target(device))
+    return time_matrices(size, length, model.dtype, device or planned_device(None), context.runner.crew.lanes)
 
 
 def _mean_length(context: RunContext) -> float:

@@ -84,10 +84,9 @@ def _roles(atlas: Atlas, method: str) -> str:
     _, task, every, some, heads = best
     several = f", {some} in some" if some > every else ""
     doubt = atlas.run.doubts.get(method, {}).get(task)
-    return (
-        f"{task}: {every} of {count(heads, 'head')} {'has' if every == 1 else 'have'} {info.primary.replace('_', ' ')} above {ALWAYS} in every fit"
-        f"{several}{f'; {doubt}, so this is not to be read' if doubt else ''}."
-    )
+    unread = f"; {doubt}, so this is not to be read" if doubt else ""
+    have = f"{every} of {count(heads, 'head')} {'has' if every == 1 else 'have'}"
+    return f"{task}: {have} {info.primary.replace('_', ' ')} above {ALWAYS} in every fit{several}{unread}."
 
 
 def _first_in_rank(atlas: Atlas, method: str) -> str:

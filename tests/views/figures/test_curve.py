@@ -78,11 +78,16 @@ def test_where_no_random_heads_are_left_the_rest_is_drawn(tmp_path):
     assert not b.texts
 
 
-def test_a_single_number_of_heads_is_drawn_as_points(tmp_path):
+def test_a_single_number_of_heads_has_its_lines_side_by_side_before_a_band_across_the_panel(tmp_path):
     atlas = rich_atlas(tmp_path / "atlas", ["a"], methods=["attribute"], tested=["attribute"], ks=(8,), draws=20)
     (axes,) = draw(atlas, "mask").axes
+    left, right = axes.get_xlim()
     drawn = evidence_rows(atlas, test="mask", control="random", metric="logprob")
     change = drawn["value"] - drawn["intact"]
-    wanted = tuple(np.round((8, change.quantile(0.025), change.quantile(0.975)), 9))
-    assert wanted in intervals(axes)  # a band would have no width
-    assert axes.get_xlim()[0] < 8 < axes.get_xlim()[1]
+    np.testing.assert_allclose(line(axes, "random")[0], (left, right))
+    np.testing.assert_allclose(line(axes, "random")[1], change.mean())
+    (band,) = [collection for collection in axes.collections if not isinstance(collection, LineCollection)]
+    low, high = band.get_datalim(axes.transData).intervaly
+    np.testing.assert_allclose((low, high), (change.quantile(0.025), change.quantile(0.975)))
+    (top,), (lowest,) = line(axes, "top")[0], line(axes, "lowest")[0]
+    assert left < top < 8 < lowest < right and top * lowest == pytest.approx(64)

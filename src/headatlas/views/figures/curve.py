@@ -69,13 +69,16 @@ def _panel(axes: Axes, rows: pd.DataFrame, q_values: pd.Series, outcome: Outcome
     panels.zero_line(axes)
     if reference:
         panels.spread(axes, draws(only(rows, control=reference), "change"), reference)
+    alone = rows["k"].nunique() == 1
+    aside = {control: panels.beside(i, len(styles)) if alone else 1.0 for i, control in enumerate(styles)}
     for control, (colour, marker) in reversed(styles.items()):
         line = only(rows, control=control).sort_values("k")
-        panels.whiskers(axes, line["k"], line["change_low"], line["change_high"], colour)
+        at = line["k"] * aside[control]
+        panels.whiskers(axes, at, line["change_low"], line["change_high"], colour)
         axes.plot(
-            line["k"], line["change"], marker=marker, color=colour, markersize=3.5, linewidth=1.3, label=control,
+            at, line["change"], marker=marker, color=colour, markersize=3.5, linewidth=1.3, label=control,
             markerfacecolor="white" if control == first and len(q_values) else colour,
         )  # fmt: skip
     sure = only(rows, control=first)
     sure = sure[sure["k"].map(q_values).lt(LEVEL)]
-    axes.plot(sure["k"], sure["change"], "o", color=TOP, markersize=3.5, label="sure")
+    axes.plot(sure["k"] * aside[first], sure["change"], "o", color=TOP, markersize=3.5, label="sure")

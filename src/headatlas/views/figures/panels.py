@@ -19,6 +19,9 @@ from headatlas.views.colours import LINE, QUIET, RANDOM
 from headatlas.views.figures.style import BASE, SMALL, wrapped
 from headatlas.views.rows import Outcome, by_task
 
+EDGE = 1.25  # times the most heads, and the least over it: the ends of an axis that counts heads
+ASIDE = 1.09  # times the count of heads: the distance of two lines that would lie on each other
+
 
 def panels(count: int, width: float = 2.3, height: float = 1.85, columns: int = 4) -> tuple[Figure, list[Axes]]:
     """`count` panels, four in a row; a single one is larger."""
@@ -94,11 +97,18 @@ def whiskers(axes: Axes, at: Any, low: Any, high: Any, colour: str, across: bool
 
 
 def spread(axes: Axes, drawn: pd.DataFrame, name: str = "random") -> None:
-    """Random draws by number of heads: their mean as a line, 95 % of them as a band."""
-    if len(drawn) == 1:  # a band needs two numbers of heads
-        whiskers(axes, drawn.index, drawn["low"], drawn["high"], RANDOM)
-    axes.fill_between(drawn.index, drawn["low"], drawn["high"], color=RANDOM, alpha=0.25, linewidth=0)
-    axes.plot(drawn.index, drawn["mean"], color=RANDOM, linewidth=1, marker="_" if len(drawn) == 1 else "", label=name)
+    """Random draws by number of heads: their mean as a line, 95 % of them as a band; across the panel where there is
+    only one number."""
+    at = drawn.index.to_numpy(dtype=float)
+    if len(drawn) == 1:
+        at, drawn = np.array([at[0] / EDGE, at[0] * EDGE]), pd.concat([drawn, drawn])
+    axes.fill_between(at, drawn["low"], drawn["high"], color=RANDOM, alpha=0.25, linewidth=0)
+    axes.plot(at, drawn["mean"], color=RANDOM, linewidth=1, label=name)
+
+
+def beside(number: int, of: int) -> float:
+    """What the count of heads is multiplied by to set several lines of one point side by side."""
+    return ASIDE ** (number - (of - 1) / 2)
 
 
 def head_counts(axes: Axes, counts: Sequence[int], shown: Sequence[int], usual: Sequence[int]) -> None:
@@ -108,7 +118,7 @@ def head_counts(axes: Axes, counts: Sequence[int], shown: Sequence[int], usual: 
     """
     least, most = min(counts), max(counts)
     axes.set_xscale("log", base=2)
-    axes.set_xlim(least / 1.25, most * 1.25)
+    axes.set_xlim(least / EDGE, most * EDGE)
     axes.xaxis.set_major_locator(FixedLocator(list(shown)))
     axes.xaxis.set_minor_locator(NullLocator())
     inches = 1.7 / max(math.log2(most / least), 1)

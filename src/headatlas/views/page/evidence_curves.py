@@ -103,12 +103,14 @@ def _beyond_reference(tested: Sequence[Point]) -> list[str]:
         return []
     beyond = next((point for point in tested if point.q_value < LEVEL), None)
     reference = tested[0].compared_with
-    return [f"beyond {reference} from {count(beyond.k or 0, 'head')}" if beyond else f"not beyond {reference}"]
+    if not beyond:
+        return [f"not beyond {reference} on these examples"]
+    return [f"beyond {reference} from {count(beyond.k or 0, 'head')} on these examples"]
 
 
 def _difference(point: Point) -> str:
     reach = change_interval(point.low, point.high)
-    interval_text = f" ({reach})" if reach else ""
+    interval_text = f" ({reach} over other examples)" if reach else ""
     heads = count(point.k or 0, "head")
     return f"{point.control} minus {point.compared_with} {change_text(point.value)}{interval_text} with {heads}"
 

@@ -29,3 +29,17 @@ def faults(how: str) -> int:
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries are left as they are")
 def test_freed_memory_is_used_again_and_not_faulted_in_anew():
     assert faults("reuse") < 0.1 * faults("as it is")
+
+
+ENDING = """
+import os, sys
+from headatlas.process import end_at_once
+print("x" * 100)
+os.close(1)
+end_at_once(130)
+"""
+
+
+def test_the_code_of_an_end_holds_where_nobody_reads_what_is_left():
+    done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "")

@@ -27,6 +27,7 @@ def reuse_freed_memory() -> None:
 
 def end_at_once(code: int) -> NoReturn:
     """End without what Python does at its end, which can crash where Ctrl-C came in the middle of a step of torch."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # whoever read it may be gone
+            stream.flush()
     os._exit(code)

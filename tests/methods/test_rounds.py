@@ -141,3 +141,18 @@ def test_what_is_drawn_of_a_task_does_not_depend_on_the_others(quantities):
         assert alone[task].draw.turns.tolist() == together[task].draw.turns.tolist()
     first, second = (measured.draw.turns.tolist() for measured in list(together.values())[:2])
     assert first != second
+
+
+@pytest.mark.parametrize("groups", [4, 8])
+def test_heads_with_the_largest_effects_go_on_also_where_there_are_too_few_groups_for_intervals(groups):
+    rng, heads = np.random.default_rng(0), 40
+    exact = rng.normal(size=(32, heads)) * 0.01 + np.where(np.arange(heads) >= 32, 3.0, 0.0)
+    attributed = exact + rng.normal(size=exact.shape) * 0.1
+    names = [str(i % groups) for i in range(32)]
+    state = {"a": nothing_measured(attributed, names, draw_examples(attributed, np.ones(32), most_turns(4), rng))}
+
+    def look_up(_, parts):
+        return [exact[np.ix_(part.examples, part.units)] for part in parts]
+
+    result = run_rounds(state, [heads], 4, 0.1, look_up)["a"]
+    assert np.flatnonzero(result.turns > 4).tolist() == list(range(32, 40))

@@ -3,9 +3,13 @@
 import types
 
 import pytest
+import torch
+import transformers as hf
 
 from headatlas.methods.effects import exact_effects
-from headatlas.model.sharing import Sharing
+from headatlas.model.heads import HeadModel
+from headatlas.model.outline import read_outline
+from headatlas.model.sharing import Sharing, turns_by_length
 from headatlas.run.quantity import plan_quantity
 from tests import tiny
 from tests.run.contexts import run_context
@@ -84,3 +88,42 @@ def test_an_unembedding_that_is_more_than_a_matrix_shares_no_single_tokens():
     plain = model.module.lm_head.forward
     model.module.lm_head.forward = lambda hidden: plain(hidden) + 10 * hidden.mean(-1, keepdim=True)
     assert model.sharing == Sharing(layers=True, prefix=True, last_layer=True, tokens=False)
+
+
+def turning(kind):
+    """A configuration whose rotary positions turn otherwise in texts of more than eight tokens."""
+    rope = {"rope_type": kind, "rope_theta": 10000.0, "original_max_position_embeddings": 8, "factor": 4.0}
+    if kind == "longrope":
+        rope |= {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
+    sizes = {"vocab_size": 100, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "pad_token_id": 0}
+    config = hf.Phi3Config(**sizes, num_attention_heads=4, max_position_embeddings=64, rope_parameters=rope)
+    config.original_max_position_embeddings = 8
+    return config
+
+
+def test_where_positions_turn_by_the_length_of_the_text_no_positions_are_shared():
+    """Eight tokens and twelve do not read their first five alike, which a trial of a few tokens cannot show."""
+    torch.manual_seed(0)
+    config = turning("longrope")
+    module = hf.AutoModelForCausalLM.from_config(config).float().eval().requires_grad_(False)
+    for weight in module.parameters():
+        if weight.dim() > 1:
+            weight.normal_(0, 0.15)
+    model, ids = HeadModel(module, tiny.tokenizer()), torch.arange(1, 13)[None]
+    short, long = model.record_prefix(ids[:, :5]), model.logits(ids)
+    with model.record_inputs(short):
+        assert float((model.logits(ids[:, 5:]) - long[:, 5:]).abs().max()) > 0.01
+    assert model.sharing == Sharing(layers=True, prefix=False, last_layer=True, tokens=True)
+    assert not read_outline(config).sharing.prefix, "as planned"
+
+
+@pytest.mark.parametrize(("entries", "turns"), [
+    ({"rope_type": "dynamic", "factor": 2.0}, True),
+    ({"full_attention": {"rope_type": "default"}, "sliding_attention": {"rope_type": "longrope"}}, True),
+    ({"rope_type": "llama3", "factor": 8.0}, False),
+    (None, False),
+])  # fmt: skip
+def test_positions_that_turn_by_length_are_found_in_the_configuration(entries, turns):
+    model = tiny.model("llama")
+    model.module.config.rope_parameters = entries
+    assert turns_by_length(model) is turns

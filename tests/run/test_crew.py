@@ -129,3 +129,19 @@ def test_small_models_on_a_processor_have_lanes(threads, monkeypatch):
     unique = tiny.model()
     unique.module.lock = threading.Lock()  # nothing that can be copied
     assert Crew.of(unique).lanes == 1
+
+
+def test_an_interrupt_while_lanes_are_started_ends_those_that_are(threads, monkeypatch):
+    crew, started = Crew(tiny.model(), 3), []
+    plain = threading.Thread.start
+
+    def start(self):
+        if started:
+            raise KeyboardInterrupt
+        started.append(self)
+        plain(self)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(KeyboardInterrupt):
+        crew.share(range(10**6), lambda _: time.sleep(0.01), of=10**6)
+    assert not started[0].is_alive() and torch.get_num_threads() == 3

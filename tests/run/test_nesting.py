@@ -114,3 +114,9 @@ def test_the_shorter_option_loses_where_the_model_goes_on():
     sure = np.log([0.9, 0.8])
     assert answer_wins(sure, np.zeros(2))
     assert not answer_wins(without_continuations(sure, scores), np.zeros(2))
+
+
+def test_of_two_options_with_the_same_tokens_only_one_is_taken_away():
+    p = np.array([0.5, 0.3, 0.3])
+    alone = without_continuations(np.log(p), [(5,), (5, 7), (5, 7)])
+    np.testing.assert_allclose(alone, np.log([0.2, 0.3, 0.3]), atol=1e-12)

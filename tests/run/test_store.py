@@ -1,15 +1,18 @@
 """What workers share: claims that outlive nobody, first words that hold, and errors in plain words."""
 
+import contextlib
 import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from headatlas.errors import HeadAtlasError
+from headatlas.files import remove_in_use
 from headatlas.run import store as stores
 from headatlas.run.store import FolderStore, Silences
 from headatlas.run.worker import Worker, birth
@@ -200,3 +203,44 @@ def test_a_claim_is_taken_however_often_others_remove_the_folder(store, monkeypa
     assert store.take("cell", "worker")
     assert store.claims() == {"cell": "worker"}
     assert len(written) == 5
+
+
+def test_a_worker_that_is_stopped_loses_its_claim_after_a_minute(store, monkeypatch):
+    """Its process is there, so only its silence tells."""
+    now = 1000.0
+    monkeypatch.setattr(stores.time, "monotonic", lambda: now)
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        present(store, "stopped", pid=process.pid, born=birth(process.pid))
+        assert store.take("cell", "stopped") and not store.take("cell", "b")
+        now += 61
+        assert store.take("cell", "b")
+    finally:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+
+
+def test_the_record_of_a_worker_that_another_version_wrote_is_read(store):
+    record = {**Worker(name="old").record(), "lanes": 3}
+    del record["busy"]
+    assert Worker.of(record).name == "old"
+
+
+def test_a_folder_goes_although_a_process_that_is_ending_still_writes_there(tmp_path):
+    folder, until = tmp_path / "jobs", time.monotonic() + 0.3
+
+    def write():
+        while time.monotonic() < until:
+            with contextlib.suppress(OSError):  # it goes meanwhile
+                folder.mkdir(exist_ok=True)
+                (folder / "log").write_text("the last word")
+
+    folder.mkdir()
+    thread = threading.Thread(target=write)
+    thread.start()
+    thread.join(0.1)
+    remove_in_use(folder)
+    thread.join()
+    remove_in_use(folder)
+    assert not folder.exists()

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
@@ -137,6 +138,7 @@ def test_the_command_serves_until_interrupted(atlas):
         command = [sys.executable, "-m", "headatlas", "serve", str(atlas.path), "--no-open", "--port", str(port)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ)
         try:
+            assert process.stdout.readline().startswith(f"Port {port} is in use or not allowed; ")
             address = process.stdout.readline().split()[0]
             assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address) and f":{port}/" not in address
             with urllib.request.urlopen(address, timeout=30) as answer:
@@ -157,3 +159,46 @@ def test_an_address_that_is_not_ours_names_the_parameters():
         HeadAtlasError, match=r"Cannot listen on 192.0.2.1, port 80: .* Choose another `host` or `port`."
     ):
         listen("192.0.2.1", 80)
+
+
+def test_a_folder_in_which_a_map_has_just_begun_is_waited_for(tmp_path, monkeypatch):
+    from headatlas.cli import serve as command
+    from headatlas.views import server
+
+    served, said = [], []
+    monkeypatch.setattr(server, "serve", lambda folders, *_, **__: served.append(folders))
+    monkeypatch.setattr(command.typer, "echo", said.append)
+    for name in ("work", "cells", "slurm-jobs"):
+        (tmp_path / "a" / name).mkdir(parents=True)
+    command.run(tmp_path / "a")
+    assert served == [[tmp_path / "a"]] and "the page waits for it" in said[0]
+    (tmp_path / "a" / "other.txt").touch()
+    with pytest.raises(HeadAtlasError, match="is not an atlas"):
+        command.run(tmp_path / "a")
+    with pytest.raises(HeadAtlasError, match=r"other.txt is a file; give the folder of an atlas\."):
+        command.run(tmp_path / "a" / "other.txt")
+
+
+def test_a_browser_that_waits_for_the_page_gets_it(tmp_path, monkeypatch):
+    from headatlas.views import server
+
+    answered = threading.Event()
+
+    def open_and_wait(address):
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            assert answer.status == 200
+        answered.set()
+
+    monkeypatch.setattr(server.webbrowser, "open", open_and_wait)
+    monkeypatch.setattr(server.uvicorn.Server, "install_signal_handlers", lambda _: None, raising=False)
+    running = []
+    plain = server.uvicorn.Server.run
+    monkeypatch.setattr(
+        server.uvicorn.Server, "run", lambda self, sockets: (running.append(self), plain(self, sockets))[1]
+    )
+    thread = threading.Thread(target=server.serve, args=([tmp_path],), kwargs={"port": 0}, daemon=True)
+    thread.start()
+    assert answered.wait(60)
+    running[0].should_exit = True
+    thread.join(30)
+    assert not thread.is_alive()

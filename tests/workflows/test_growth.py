@@ -244,7 +244,7 @@ def test_tables_that_are_ahead_of_the_record_do_not_show(tmp_path, kill, whole):
     assert set(ahead.noise["method"]) == {"attribute"}
 
 
-def test_evidence_stays_with_its_maps_and_does_not_outlast_a_killed_run(tmp_path, kill, monkeypatch):
+def test_evidence_stays_with_its_maps_also_where_making_them_again_is_interrupted(tmp_path, kill, monkeypatch):
     monkeypatch.setattr(mapping, "publish", lambda *_, **__: None)
     out = tmp_path / "a"
     grow(out=out)
@@ -253,7 +253,10 @@ def test_evidence_stays_with_its_maps_and_does_not_outlast_a_killed_run(tmp_path
     assert len(grow(out=out).evidence) == 1
     half = kill(Ablate, out)
     assert (out / "evidence.parquet").exists() and half.evidence.empty  # about maps that may come out otherwise
-    assert grow(out=out).evidence.empty
+    again = grow(out=out)
+    assert len(again.evidence) == 1 and not (out / "work").exists()
+    kill(Ablate, out)
+    assert map_heads(planted(), SUITE, ["attribute"], out=out, reporter=tiny.Listener()).evidence.empty
     assert not (out / "evidence.parquet").exists()
 
 

@@ -20,7 +20,8 @@ from headatlas.run.cells import CellKind
 from headatlas.run.store import FolderStore
 from headatlas.workflows import prepare_tests
 from headatlas.workflows.executors import Local
-from headatlas.workflows.executors.local import device_groups
+from headatlas.workflows.executors import local as local_executor
+from headatlas.workflows.executors.local import device_groups, visible_devices
 from headatlas.workflows.map import make_map, map_heads
 from headatlas.workflows.order import Order, make_order, read_order, write_order
 from headatlas.workflows.status import read_status
@@ -304,3 +305,26 @@ def test_the_status_of_killed_tests_that_python_asked_for_names_the_function(tmp
 def test_workers_cannot_test_what_only_this_process_has(one):
     with pytest.raises(UsageError, match="2 were asked for, but the model or the suite was given as an object"):
         ha.verify(one, tiny.model(), workers=2)
+
+
+def test_a_folder_with_the_name_of_the_model_or_the_suite_is_not_taken_for_it(tmp_path, monkeypatch):
+    asked = {**dict.fromkeys(Order.model_fields), "preset": "quick", "chat": False, "at_chance": False}
+    asked |= {"known_only": False, "report": True, "model": "smollm2", "suite": "cognitive"}
+    monkeypatch.chdir(tmp_path)
+    for name in ("smollm2", "cognitive", "mine"):
+        (tmp_path / name).mkdir()
+    order = make_order(asked)
+    assert (order.model, order.suite) == ("smollm2", "cognitive")
+    assert make_order({**asked, "model": "mine"}).model == str(tmp_path / "mine")
+
+
+@pytest.mark.parametrize(
+    ("here", "stated", "devices"), [(0, "-1", []), (0, "0", []), (4, "2,0,-1,1", ["2", "0"]), (2, None, ["0", "1"])]
+)
+def test_the_gpus_that_may_be_used(monkeypatch, here, stated, devices):
+    monkeypatch.setattr("torch.cuda.device_count", lambda: here)
+    if stated is None:
+        monkeypatch.delenv(local_executor.VISIBLE, raising=False)
+    else:
+        monkeypatch.setenv(local_executor.VISIBLE, stated)
+    assert visible_devices() == devices

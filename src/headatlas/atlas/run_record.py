@@ -14,6 +14,9 @@ from headatlas.files import write_bytes
 
 SCHEMA = 2  # raise it when a field or a column changes its meaning
 FILE = "run.json"
+JOBS = "slurm-jobs"  # the folder in an atlas where submitit keeps logs while jobs run
+# What a run leaves behind that is killed before its first file, and what workers begin with.
+LEFT_BEHIND = {".lock", ".run.json.tmp", "work", "cells", JOBS}
 
 
 class Record(BaseModel):
@@ -152,6 +155,8 @@ def write_run(folder: Path, run: RunRecord) -> None:
 
 def read_run(folder: Path) -> RunRecord:
     """The record of an atlas folder; an error that says what is wrong where there is none."""
+    if folder.is_file():
+        raise HeadAtlasError(f"{folder} is a file; give the folder of an atlas.")
     if not folder.is_dir():
         raise HeadAtlasError(f"There is no folder {folder}. Make an atlas with: headatlas map --out {folder}")
     path = folder / FILE

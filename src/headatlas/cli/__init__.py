@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 import typer
@@ -64,7 +65,9 @@ def main() -> None:
     try:
         app()
     except Interrupted as error:
-        end_at_once(_fail(str(error), 130))
+        with contextlib.suppress(OSError, ValueError):  # Ctrl-C may have ended whoever reads what is said
+            _fail(str(error), 130)
+        end_at_once(130)
     except UsageError as error:
         code = _fail(f"Error: {error}", 2)
     except HeadAtlasError as error:

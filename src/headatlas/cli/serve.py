@@ -25,11 +25,13 @@ def run(
     Example: headatlas serve atlas --port 9000
     """
     from headatlas.atlas.atlas import Atlas
+    from headatlas.atlas.run_record import LEFT_BEHIND
     from headatlas.views.server import serve
 
     folders = [path for path in (atlas, other) if path is not None]
     for folder in folders:
-        if folder.exists() and (not folder.is_dir() or any(folder.glob("[!.]*"))):
+        names = {path.name for path in folder.glob("[!.]*")} if folder.is_dir() else {folder.name}
+        if folder.exists() and names - LEFT_BEHIND:
             Atlas(folder)  # what cannot be read or become an atlas is refused here
         else:
             typer.echo(f"There is no atlas in {folder} yet; the page waits for it.")

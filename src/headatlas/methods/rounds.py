@@ -240,6 +240,8 @@ def _farthest(measured: Measurements, share: float, sizes: Sequence[int]) -> Ind
         if size:
             summary = measured.certified(numbers.tolist()).summary
             reach = np.maximum(np.abs(summary.low), np.abs(summary.high))
+            # With few groups there are no bounds; the head with the largest estimate then comes first.
+            reach = np.where(np.isnan(reach), np.abs(summary.mean), reach)
             chosen.append(np.sort(numbers[np.argsort(-reach, kind="stable")[:wanted]]))
     return np.concatenate(chosen)
 

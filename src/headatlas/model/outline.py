@@ -17,7 +17,7 @@ from headatlas.model.families import family_of
 from headatlas.model.heads import HeadModel
 from headatlas.model.loading import choose_dtype, planned_device, silence
 from headatlas.model.quantizing import checked_bits
-from headatlas.model.sharing import Sharing
+from headatlas.model.sharing import Sharing, turns_by_length
 
 WEIGHTS = ("*.safetensors", "*.bin")
 
@@ -34,7 +34,7 @@ class Outline(HeadModel):
 
     @cached_property
     def sharing(self) -> Sharing:
-        return Sharing(layers=True, prefix=True, last_layer=True, tokens=True)
+        return Sharing(layers=True, prefix=not turns_by_length(self), last_layer=True, tokens=True)
 
     def fingerprint(self) -> str:
         """A hash of the configuration: there are no weights."""

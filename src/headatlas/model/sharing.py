@@ -2,13 +2,15 @@
 before it, the positions of the last layer that nothing reads, and the logits of tokens that nothing reads.
 
 A model of a new architecture may pass state past its layers, or number positions in a way of its own. Then a forward
-that starts late would be silently wrong, so each model is asked once whether it gives the same logits.
+that starts late would be silently wrong, so each model is asked once whether it gives the same logits. What a few
+tokens cannot show is read from its configuration: rotary frequencies that depend on the length of the whole text.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 ROWS, TOKENS, PREFIX = 2, 7, 3  # of the text it is tried on
 TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-6}  # of the logits' spread; a wrong start differs by about 1
 COARSE = 0.1  # in half precision
+BY_LENGTH = ("longrope", "dynamic")  # types of rotary positions
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,24 @@ def try_sharing(model: HeadModel) -> Sharing:
     layers = all(_same_from(model, layer, inputs, ids, expected) for layer in starts)
     return Sharing(
         layers,
-        layers and _same_after_prefix(model, ids, expected, model.n_layers // 2),
+        layers and not turns_by_length(model) and _same_after_prefix(model, ids, expected, model.n_layers // 2),
         _same_where_scored(model, ids, expected),
         _same_tokens(model, ids, expected),
     )
+
+
+def turns_by_length(model: HeadModel) -> bool:
+    """Whether a long text turns its first positions otherwise than a short one does."""
+
+    def kinds(entries: Any) -> Iterator[Any]:
+        if isinstance(entries, Mapping):
+            yield from (entries.get("rope_type"), entries.get("type"))
+            for value in entries.values():  # one entry for each kind of layer
+                yield from kinds(value)
+
+    config = model.module.config.get_text_config()
+    stated = (getattr(config, name, None) for name in ("rope_parameters", "rope_scaling"))
+    return any(kind in BY_LENGTH for entries in stated for kind in kinds(entries))
 
 
 def _same_from(model: HeadModel, layer: int, inputs: LayerInputs, ids: Tensor, expected: Tensor) -> bool:

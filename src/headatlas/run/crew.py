@@ -80,9 +80,13 @@ class Crew:
                 self._of_thread.is_working = False
 
         others = [threading.Thread(target=work, args=(lane,), daemon=True) for lane in range(1, lanes)]
-        for thread in others:
-            thread.start()
-        work(0)
+        try:
+            for thread in others:
+                thread.start()
+            work(0)
+        except BaseException as error:  # an interrupt between two steps
+            raised.append(error)
+            stop.set()
         for thread in others:
             _wait(thread, watch, stop, raised)
         torch.set_num_threads(before)

@@ -27,12 +27,14 @@ def are_nested(options: Sequence[Option]) -> bool:
 
 
 def continuations(texts: Sequence[Text]) -> list[list[int]]:
-    """For every text the indices of those that go on from it, without those that go on from one of these.
+    """For every text the indices of those that go on from it, without those that go on from one of these. Of equal
+    texts the first one counts.
 
-    >>> continuations([(5,), (5, 7), (5, 7, 8), (5, 9), (6,)])
-    [[1, 3], [2], [], [], []]
+    >>> continuations([(5,), (5, 7), (5, 7, 8), (5, 9), (6,), (5, 7)])
+    [[1, 3], [2], [], [], [], [2]]
     """
-    longer = [[j for j, other in enumerate(texts) if _begins(text, other)] for text in texts]
+    first = {tuple(text): i for i, text in reversed(list(enumerate(texts)))}.values()
+    longer = [[j for j in sorted(first) if _begins(text, texts[j])] for text in texts]
     return [[j for j in indices if not any(_begins(texts[i], texts[j]) for i in indices)] for indices in longer]
 
 

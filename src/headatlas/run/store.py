@@ -11,22 +11,22 @@ import contextlib
 import itertools
 import json
 import os
-import shutil
 import time
 from pathlib import Path
 from typing import Any, Protocol
 
 from headatlas.errors import HeadAtlasError
-from headatlas.files import make_folder, remove, unwritable, write_bytes, write_first
+from headatlas.files import make_folder, remove, remove_in_use, unwritable, write_bytes, write_first
 from headatlas.run.cells import cell_path, read_cell
 from headatlas.run.worker import Worker
 
-SILENCE = 60.0  # seconds without a heartbeat after which a worker whose death cannot be seen counts as gone
+SILENCE = 60.0  # seconds without a heartbeat after which a worker counts as gone whose death is not seen
 CLAIMS, FAILED, WORKERS, STEPS = "claims", "failed", "workers", "steps"
 AGREED, ORDER, TESTING, PLAN = "environment.json", "order.json", "tests.json", "plan.json"
+TESTED = "tested.json"  # which maps the evidence in the folder is about, while others are made
 LOG = "log"  # what workers of this machine print
 NUMBERS = itertools.count()  # of the stores of this process, which may write the same file at the same time
-OURS = {CLAIMS, FAILED, WORKERS, STEPS, AGREED, ORDER, TESTING, PLAN, LOG}
+OURS = {CLAIMS, FAILED, WORKERS, STEPS, AGREED, ORDER, TESTING, PLAN, TESTED, LOG}
 
 
 class Store(Protocol):
@@ -105,7 +105,7 @@ class FolderStore:
         worker = self.worker(name)
         if worker is None or worker.is_gone:
             return True
-        return not worker.is_watched and self._silences.of(name, worker.beat) > SILENCE
+        return self._silences.of(name, worker.beat) > SILENCE  # it may be stopped, or its machine may be down
 
     def release(self, claim: str) -> None:
         with contextlib.suppress(OSError):
@@ -191,11 +191,7 @@ class FolderStore:
         """The map is done: only its results stay."""
         for temporary in self.cells.glob(".*.tmp"):
             temporary.unlink(missing_ok=True)
-        for _ in range(10):  # a worker that is just ending may write its last word meanwhile
-            shutil.rmtree(self.work, ignore_errors=True)
-            if not self.work.exists():
-                return
-            time.sleep(0.1)
+        remove_in_use(self.work)
 
     def _files(self, name: str) -> list[Path]:
         """Files of a kind, without those that are being written."""

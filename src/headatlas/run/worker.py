@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,9 @@ class Worker:
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> Worker:
-        return cls(**record)
+        """From its record. One that another version wrote may lack something or hold more."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in record.items() if name in known})
 
     @property
     def is_here(self) -> bool:
@@ -110,14 +112,9 @@ class Worker:
         return self.where == where()
 
     @property
-    def is_watched(self) -> bool:
-        """Whether its death can be seen for sure: elsewhere, and where another process may have got its number, only
-        its silence tells."""
-        return self.is_here and bool(self.born)
-
-    @property
     def is_gone(self) -> bool:
-        """Whether it has ended, or is known to be dead. Of a worker on another machine only its silence tells."""
+        """Whether it has ended, or is known to be dead. Of a worker that is stopped or on another machine only its
+        silence tells."""
         return self.ended or (self.is_here and birth(self.pid) != self.born)
 
 

@@ -6,6 +6,7 @@ import errno
 import ipaddress
 import mimetypes
 import socket
+import threading
 import webbrowser
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -116,10 +117,13 @@ def serve(
     """Serve the page of one atlas folder, or of two side by side, until interrupted."""
     listener = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listener.getsockname()[1]}/"
+    taken = listener.getsockname()[1]
+    if port not in (0, taken):
+        typer.echo(f"Port {port} is in use or not allowed; {taken} is taken instead.")
+    address = f"http://{shown}:{taken}/"
     typer.echo(f"{address}   (Ctrl-C to stop)")
     if open_browser:
-        webbrowser.open(address)
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # it may wait for the page
     app = make_app(folders, host, lambda: server.should_exit)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     with suppress(KeyboardInterrupt):

@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from headatlas.atlas.atlas import Atlas
-from headatlas.atlas.declarations import MethodInfo
+from headatlas.atlas.declarations import MethodInfo, TestInfo
 from headatlas.atlas.portraits import remove_portraits
 from headatlas.atlas.records import HeadMap
-from headatlas.atlas.run_record import CellCounts, RunRecord, write_run
+from headatlas.atlas.run_record import CellCounts, Record, RunRecord, Verification, write_run
 from headatlas.atlas.writing import write_diagnostics, write_noise, write_scores
-from headatlas.files import remove
+from headatlas.files import remove, write_bytes
 from headatlas.methods.base import Measured, Method
 from headatlas.run.cells import Runner
+from headatlas.run.store import TESTED
 from headatlas.wording import count, listed
 from headatlas.workflows.choose_methods import in_turn
 
 SCORES = "scores.parquet"
 
 
-@dataclass(frozen=True)
-class Earlier:
-    """The finished map that is in a folder: its scores, which the evidence beside them is about, and its run.json."""
+class Tested(Record):
+    """The maps that the evidence in a folder is about, and what run.json said of their tests."""
 
-    scores: bytes
-    run: RunRecord
+    scores: str  # a hash of the file
+    tests: list[TestInfo]
+    verifications: list[Verification]
 
 
-def earlier_map(out: Path) -> Earlier | None:
-    """None where no run has come to its end in the folder."""
-    if not (out / "run.json").exists() or not (out / SCORES).exists():
+def tested_maps(out: Path, earlier: RunRecord | None) -> Tested | None:
+    """Those of the `earlier` run that has come to its end in the folder, or of the last one that had before a run was
+    killed there: they are kept beside its work. None where there is neither."""
+    kept = out / "work" / TESTED
+    if earlier and earlier.finished and (out / SCORES).exists():
+        tested = Tested(scores=_hash(out), tests=earlier.tests, verifications=earlier.verifications)
+        write_bytes(kept, tested.model_dump_json().encode())
+        return tested
+    try:
+        return Tested.model_validate_json(kept.read_bytes())
+    except (OSError, ValueError):
         return None
-    run = Atlas(out).run
-    return Earlier((out / SCORES).read_bytes(), run) if run.finished else None
+
+
+def _hash(out: Path) -> str:
+    return hashlib.sha256((out / SCORES).read_bytes()).hexdigest()
 
 
 def replaced(earlier: RunRecord, record: RunRecord, out: Path) -> str:
@@ -65,7 +77,7 @@ class Growth:
     record: RunRecord
     out: Path
     model: str
-    earlier: Earlier | None
+    tested: Tested | None
     asked: list[str] = field(default_factory=list)
     done: dict[str, tuple[MethodInfo, Measured]] = field(default_factory=dict)
 
@@ -109,9 +121,9 @@ class Growth:
 
     def _settle_evidence(self) -> None:
         """Evidence and portraits of heads stay if they are about the same maps."""
-        earlier = self.earlier
-        if earlier is not None and earlier.scores == (self.out / SCORES).read_bytes():
-            self.record.tests, self.record.verifications = earlier.run.tests, earlier.run.verifications
+        tested = self.tested
+        if tested is not None and tested.scores == _hash(self.out):
+            self.record.tests, self.record.verifications = tested.tests, tested.verifications
         else:
             remove(self.out / "evidence.parquet")
             remove_portraits(self.out)

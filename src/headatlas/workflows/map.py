@@ -14,6 +14,7 @@ from typing import Any
 from headatlas.atlas.atlas import Atlas
 from headatlas.atlas.lock import locked
 from headatlas.atlas.records import HeadMap
+from headatlas.atlas.run_record import FILE as RUN
 from headatlas.atlas.run_record import AuditRecord, ModelRecord, RunRecord, SuiteRecord, write_run
 from headatlas.atlas.writing import write_competence
 from headatlas.errors import HeadAtlasError
@@ -31,7 +32,7 @@ from headatlas.views.rounding import rounding_warning
 from headatlas.views.terminal.stages import competence_line, method_line
 from headatlas.workflows.choose_methods import in_turn
 from headatlas.workflows.executors import Executor, Slurm, choose_executor
-from headatlas.workflows.growth import Growth, earlier_map, replaced
+from headatlas.workflows.growth import Growth, replaced, tested_maps
 from headatlas.workflows.lead import lead
 from headatlas.workflows.order import Order, make_order, needed_order, write_order
 from headatlas.workflows.plan import announce
@@ -104,20 +105,21 @@ def make_map(
         return _submit(parameters, needed_order(order), out, executor, reporter)
     if executor.workers > 1:
         needed_order(order)
-    threads = executor.enter()
     try:
+        threads = executor.enter()
         ready = prepare(parameters, out, reporter)
         plan = announce(ready.context, ready.methods, reporter, executor.workers, ready.settings.known_only)
         with locked(out):
             order = order and order.model_copy(update={"threads": threads})
             with lead(out, order, executor, ready.context, plan, reporter, gather) as context:
-                earlier = earlier_map(out)
-                record = _begin(context, ready, out, reporter)
-                if earlier and (sentence := replaced(earlier.run, record, out)):
+                earlier = Atlas(out).run if (out / RUN).exists() else None
+                tested = tested_maps(out, earlier)
+                record = _begin(context, ready, out, earlier, reporter)
+                if earlier and earlier.finished and (sentence := replaced(earlier, record, out)):
                     reporter.say(sentence)
                 for name in (*TABLES, *FILES):
                     remove(out / name)
-                growth = Growth(record, out, context.model.name, earlier)
+                growth = Growth(record, out, context.model.name, tested)
                 return _run(ready, context, growth, parameters["report"], reporter)
     finally:
         executor.stop()
@@ -134,7 +136,7 @@ def _submit(parameters: Mapping[str, Any], order: Order, out: Path, executor: Sl
     return Atlas(out)
 
 
-def _begin(context: RunContext, ready: Prepared, out: Path, reporter: Reporter) -> RunRecord:
+def _begin(context: RunContext, ready: Prepared, out: Path, earlier: RunRecord | None, reporter: Reporter) -> RunRecord:
     """The record of a run that has just begun, written."""
     model, suite = context.model, ready.suite
     record = RunRecord(
@@ -164,7 +166,7 @@ def _begin(context: RunContext, ready: Prepared, out: Path, reporter: Reporter) 
         settings=ready.settings,
         versions={name: version(name) for name in ("headatlas", "torch", "transformers", "numpy", "scipy")}
         | {"python": platform.python_version()},
-        audit=_audit(suite, out, reporter),
+        audit=_audit(suite, earlier, reporter),
         started=_now(),
         pending=[method.info.name for method in in_turn(ready.methods)],
     )
@@ -228,10 +230,9 @@ def _without_intervals(maps: Sequence[HeadMap]) -> list[str]:
     return [f"{method}: no interval and no p for {', '.join(of)}: {why}." for (method, why), of in tasks.items()]
 
 
-def _audit(suite: Suite, out: Path, reporter: Reporter) -> list[AuditRecord]:
+def _audit(suite: Suite, earlier: RunRecord | None, reporter: Reporter) -> list[AuditRecord]:
     """What the texts of the suite give away; taken over from an earlier run on the same suite by the same version."""
-    if (out / "run.json").exists():
-        earlier = Atlas(out).run
+    if earlier is not None:
         same_version = earlier.versions.get("headatlas") == version("headatlas")
         if earlier.suite.fingerprint == suite.fingerprint and same_version:
             return earlier.audit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,9 +13,11 @@ from headatlas.atlas.run_record import Record
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.files import write_bytes, write_first
 from headatlas.methods.base import Method
+from headatlas.model import bundled
 from headatlas.model.heads import HeadModel
 from headatlas.run.store import ORDER
 from headatlas.run.worker import Worker
+from headatlas.suites.registry import DECLARATIONS
 from headatlas.suites.suite import Suite
 
 
@@ -67,8 +69,8 @@ def make_order(parameters: Mapping[str, Any]) -> Order | None:
     if in_memory or any(isinstance(method, Method) for method in parameters["methods"] or ()):
         return None
     changed = {
-        "model": absolute(parameters["model"]),
-        "suite": absolute(parameters["suite"]),
+        "model": absolute(parameters["model"], {bundled.NAME}),
+        "suite": absolute(parameters["suite"], DECLARATIONS),
         "settings": {name: dict(given) for name, given in (parameters["settings"] or {}).items()},
         "load_options": {
             key: str(value).removeprefix("torch.") if key == "dtype" and value else value
@@ -120,7 +122,9 @@ def read_order(out: Path) -> Order:
         ) from None
 
 
-def absolute(name: str | Path) -> str:
-    """A path that holds in other folders too; names that are no files stay as they are."""
+def absolute(name: str | Path, known: Container[str]) -> str:
+    """A path that holds in other folders too; names that are `known` or no files stay as they are."""
     path = Path(name).expanduser()
+    if str(name) in known:
+        return str(name)
     return str(path.resolve()) if path.exists() else str(name)

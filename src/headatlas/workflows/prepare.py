@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headatlas.atlas.atlas import Atlas
-from headatlas.atlas.run_record import Asked, MapSettings
+from headatlas.atlas.run_record import LEFT_BEHIND, Asked, MapSettings
 from headatlas.errors import HeadAtlasError, UsageError
 from headatlas.methods.base import Method
 from headatlas.model.free_memory import resident_memory
@@ -22,11 +22,7 @@ from headatlas.run.encoding import Encoder
 from headatlas.run.selection import split_examples
 from headatlas.run.store import OURS
 from headatlas.suites.suite import SPLITS, Suite
-from headatlas.workflows.executors.slurm import JOBS
 from headatlas.workflows.request import Request, check_request
-
-# What a run leaves behind that is killed before its first file, and what workers begin with.
-LEFT_BEHIND = {".lock", ".run.json.tmp", "work", "cells", JOBS}
 
 
 @dataclass(frozen=True)

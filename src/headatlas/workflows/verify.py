@@ -20,6 +20,7 @@ from headatlas.atlas.writing import write_evidence
 from headatlas.errors import UsageError
 from headatlas.evidence.base import EvidenceTest, with_q_values
 from headatlas.evidence.trial import Trial
+from headatlas.model import bundled
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.store import FolderStore
@@ -72,11 +73,11 @@ def verify(
     order = TestOrder(
         tests=None if tests is None else list(tests), method=method, preset=preset, ks=None if ks is None else list(ks),
         draws=draws, limit=limit, baseline=baseline, measure=measure, distractors=distractors,
-        model=None if model is None or isinstance(model, HeadModel) else absolute(model),
+        model=None if model is None or isinstance(model, HeadModel) else absolute(model, {bundled.NAME}),
         load_options=dict(load_options or {}), command=command,
     )  # fmt: skip
-    threads = executor.enter()
     try:
+        threads = executor.enter()
         with locked(atlas.path):
             given = model if isinstance(model, HeadModel) else None
             ready = prepare_tests(atlas, order, reporter, given, suite)

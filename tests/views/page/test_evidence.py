@@ -73,7 +73,11 @@ def test_notes_say_from_where_on_heads_are_beyond_random(atlas):
     for chart in metric(outcome(atlas, "mask"), "logprob")["charts"]:
         rows = rows_of(atlas, "mask", "logprob", task=chart["task"], compared_with="random").sort_values("k")
         beyond = rows[rows.q_value < 0.05]
-        expected = f"beyond random from {int(beyond.k.iloc[0])} head" if len(beyond) else "not beyond random on these examples;"
+        expected = (
+            f"beyond random from {int(beyond.k.iloc[0])} head"
+            if len(beyond)
+            else "not beyond random on these examples;"
+        )
         assert chart["note"].startswith(expected)
         assert f"top minus random −{abs(rows.value.iloc[-1]):.2f} (" in chart["note"]
     table = atlas.evidence.assign(q_value=atlas.evidence["q_value"].where(atlas.evidence["q_value"].isna(), 0.4))

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from headatlas.errors import UsageError
@@ -108,8 +109,11 @@ def visible_devices() -> list[str]:
     """The GPUs that this process may use."""
     import torch
 
+    if not torch.cuda.device_count():
+        return []
     if VISIBLE in os.environ:
-        return [name.strip() for name in os.environ[VISIBLE].split(",") if name.strip()]
+        names = [name.strip() for name in os.environ[VISIBLE].split(",") if name.strip()]
+        return list(takewhile(lambda name: not name.startswith("-"), names))  # CUDA ends at a negative one
     return [str(number) for number in range(torch.cuda.device_count())]
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from headatlas.atlas.run_record import JOBS
 from headatlas.errors import HeadAtlasError, Interrupted, UsageError
-from headatlas.files import remove
+from headatlas.files import remove_in_use
 from headatlas.progress import Reporter
 from headatlas.workflows.order import Order
 
-JOBS = "slurm-jobs"  # the folder in an atlas where submitit keeps logs while jobs run
 LOOK = 2.0  # seconds between two looks at the jobs
 
 
@@ -46,7 +46,7 @@ class Slurm:
             ) from None
         for job in jobs[1:]:  # they have nothing left to compute
             job.cancel(check=False)
-        remove(out / JOBS)
+        remove_in_use(out / JOBS)
 
     def _jobs(self, out: Path) -> list[Any]:
         submitit = _submitit()

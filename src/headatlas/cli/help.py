@@ -32,7 +32,13 @@ def methods_list() -> str:
     """Every method with its summary."""
     from headatlas.methods import METHODS
 
-    return listed("Methods", ((name, method.info.summary) for name, method in METHODS.items()))
+    return listed(
+        "Methods",
+        (
+            (name, method.info.summary + ("" if method.info.by_default else " (only when asked for)"))
+            for name, method in METHODS.items()
+        ),
+    )
 
 
 def settings_list() -> str:

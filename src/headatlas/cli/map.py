@@ -57,7 +57,9 @@ def run(
     method: Methods = None,
     task: Tasks = None,
     preset: Preset = "quick",
-    out: Annotated[Path, typer.Option(help="The atlas folder; an unfinished run in it is continued.")] = Path("atlas"),
+    out: Annotated[
+        Path, typer.Option(help="The atlas folder; an unfinished run in it is continued, another map in it replaced.")
+    ] = Path("atlas"),
     limit: Limit = None,
     seeds: Seeds = None,
     metric: Metric = None,
@@ -81,7 +83,7 @@ def run(
     quantize: Quantize = None,
     trust_remote_code: TrustRemoteCode = False,
     workers: Annotated[
-        int | None, typer.Option(help="Processes that share the work, 1 by default; the atlas has the same bytes.")
+        int | None, typer.Option(help="Processes that share the work, 1 by default; the atlas does not depend on it.")
     ] = None,
     executor: Annotated[
         str, typer.Option(help="Where workers run: local (processes of this machine), ray or slurm.")
@@ -112,7 +114,7 @@ def run(
     parameters = {
         "model": model,
         "suite": suite,
-        "methods": [name.strip() for name in method.split(",")] if method else None,
+        "methods": [name.strip() for name in method.split(",")] if method is not None else None,
         "tasks": task,
         "preset": preset,
         "limit": limit,

@@ -27,7 +27,7 @@ Metric = Annotated[
 ]
 Level = Annotated[int | None, typer.Option(help="Difficulty of a built-in suite: 1 (default), 2 or 3.")]
 SuiteOption = Annotated[str, typer.Option(help="A built-in suite or a JSONL task file.")]
-Methods = Annotated[str | None, typer.Option(help="Methods, separated by commas; see below.")]
+Methods = Annotated[str | None, typer.Option(help="Methods, separated by commas; see below which run by default.")]
 Tasks = Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.")]
 Preset = Annotated[str, typer.Option(help="How much is measured: quick, standard or paper.")]
 Limit = Annotated[int | None, typer.Option(help="Examples per task; the preset's by default.")]

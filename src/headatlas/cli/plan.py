@@ -89,7 +89,7 @@ def run(
     plan = plan_map(
         model,
         suite,
-        [name.strip() for name in method.split(",")] if method else None,
+        [name.strip() for name in method.split(",")] if method is not None else None,
         tasks=task,
         preset=preset,
         limit=limit,

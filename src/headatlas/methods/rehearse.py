@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from headatlas.run.quantity import TaskQuantity
 
 NOISE = 20_905  # of its seeds
-# Of the units that may be measured on every example, the share that attribution predicts badly: SmolLM2-135M, six tasks
+# Of the units that the third round may measure, the share that attribution predicts badly: SmolLM2-135M, six tasks
 # of the cognitive suite, the strongest 15 % of the heads (single tasks: 0.27 to 0.70); of the strongest 3 %, 0.52.
 PREDICTED_BADLY = 0.45
 

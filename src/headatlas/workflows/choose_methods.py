@@ -36,8 +36,10 @@ def choose_methods(
     if not chosen:
         raise UsageError(f"No method was asked for. Known: {', '.join(METHODS)}.")
     if unused := set(settings) - set(chosen):
+        method = min(unused)
         raise UsageError(
-            f"Settings of the method {min(unused)!r} were given, but it is not among: {', '.join(chosen)}."
+            f"{', '.join(settings[method])} of the method {method!r} was given, but {', '.join(chosen)} was asked for. "
+            f"Ask for {method} too, or leave it out."
         )
     return methods
 

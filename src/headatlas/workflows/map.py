@@ -30,6 +30,7 @@ from headatlas.suites.audit.audit import audit
 from headatlas.suites.suite import SPLITS, Suite
 from headatlas.views.rounding import rounding_warning
 from headatlas.views.terminal.stages import competence_line, method_line
+from headatlas.wording import elapsed
 from headatlas.workflows.choose_methods import in_turn
 from headatlas.workflows.executors import Executor, Slurm, choose_executor
 from headatlas.workflows.growth import Growth, replaced, tested_maps
@@ -210,7 +211,8 @@ def _run(ready: Prepared, context: RunContext, growth: Growth, report: bool, rep
         context.runner.publish()
         raise HeadAtlasError(" ".join(failed))
     computed, reused = len(context.runner.computed), len(context.runner.reused)
-    reporter.say(f"{computed} cells computed, {reused} reused from an earlier run in {growth.out}.")
+    took = elapsed(time.monotonic() - began)
+    reporter.say(f"{computed} cells computed, {reused} reused from an earlier run in {growth.out}, in {took}.")
     for remark in (*_without_intervals(growth.maps), rounding_warning(atlas)):
         if remark:
             reporter.say(remark)

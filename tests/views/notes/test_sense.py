@@ -53,5 +53,11 @@ def test_without_such_pairs_there_is_the_row_alone(tmp_path):
     assert method_notes(masked(tmp_path / "none")) == []
 
 
+def test_where_no_head_backs_up_another_that_is_said(tmp_path):
+    alone = [Diagnostic("sense", ALONE, 1.0, "A", layer=0, head=head) for head in range(3)]
+    (note,) = method_notes(masked(tmp_path / "atlas", *NUMBERS, *alone))
+    assert note.sentences[1:] == ("A: none of the first 3 heads is shown to back up another of them.",)
+
+
 def test_heads_that_were_removed_together_were_not_replaced_one_at_a_time(tmp_path):
     assert backups_not_asked(masked(tmp_path / "atlas", *NUMBERS)) == []

@@ -46,8 +46,11 @@ def masks_note(atlas: Atlas) -> Note | None:
 
 
 def _pairs(task: str, entries: pd.DataFrame) -> list[str]:
-    """The strongest pairs first."""
+    """The strongest pairs first; that there are none, where heads were removed two by two."""
     pairs = entries[entries["metric"].str.startswith(BACKS_UP)].sort_values("value", ascending=False, kind="stable")
+    removed = len(only(entries, metric=ALONE))
+    if pairs.empty and removed:
+        return [f"{task}: none of the first {removed} heads is shown to back up another of them."]
     alone = {
         head_name(int(row.layer), int(row.head)): decimal(row.value) for row in only(entries, metric=ALONE).itertuples()
     }

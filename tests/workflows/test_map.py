@@ -199,7 +199,11 @@ def examples(count: int, groups: int, **changes):
         (tiny.suite(), {"chat": True}, "has no chat template"),
         (tiny.suite(), {"baseline": "mode"}, "Unknown baseline 'mode'"),
         (tiny.suite(), {"settings": {"probe": {"kid": 1}}}, "Unknown setting of probe 'kid'. Did you mean 'kind'"),
-        (tiny.suite(), {"methods": ["probe"], "settings": {"gate": {}}}, "Settings of the method 'gate' were given"),
+        (
+            tiny.suite(),
+            {"methods": ["probe"], "settings": {"gate": {"seeds": 1}}},
+            "'gate' was given settings .seeds., but only probe",
+        ),
         (tiny.suite(), {"methods": ["contrast"]}, "'contrast' needs two tasks, the settings keep and forget"),
     ],
 )

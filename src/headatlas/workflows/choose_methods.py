@@ -38,8 +38,8 @@ def choose_methods(
     if unused := set(settings) - set(chosen):
         method = min(unused)
         raise UsageError(
-            f"{', '.join(settings[method])} of the method {method!r} was given, but {', '.join(chosen)} was asked for. "
-            f"Ask for {method} too, or leave it out."
+            f"The method {method!r} was given settings ({', '.join(settings[method]) or 'none'}), but only "
+            f"{', '.join(chosen)} was asked for. Ask for {method} too, or leave its settings out."
         )
     return methods
 

@@ -14,8 +14,8 @@ from headatlas.run.batches import BATCH_TOKENS
 from headatlas.run.context import RunContext
 
 ENOUGH = 0.7  # seconds that a timing takes, or one forward
-# Of the speed of products of matrices, by forwards of SmolLM2-135M in float32: 0.87 where each core multiplies alone, as
-# cells of small models run, and 0.61 to 0.71 where all cores share each product.
+# Of the speed of products of matrices, by forwards of SmolLM2-135M in float32: 0.87 where each core multiplies alone,
+# as cells of small models run, and 0.61 to 0.71 where all cores share each product.
 REACHED = 0.75
 LARGEST = 2048  # rows and columns of the matrices that are multiplied
 

@@ -30,7 +30,14 @@ def test_the_whole_story(tmp_path):
     judged = [competent("A"), competent("B"), competent("C", able=False)]
     text = report(write_atlas(tmp_path / "atlas", maps("A", "B"), None, judged, mask("A"), entries))
     titles = re.findall(r"^## (.*)$", text, re.M)
-    assert titles == ["What the model can do", "What each head is for", "How sure", "Tested how", "What is not shown"]
+    assert titles == [
+        "What the model can do",
+        "What each head is for",
+        "How sure",
+        "Tested how",
+        "What is not shown",
+        "Settings",
+    ]
     assert "- C is not competent: accuracy 0.30 (0.20 to 0.40), chance 0.25. It is not mapped." in text
     assert "| probe | recall | A | 0.81 | 0.750 to 0.860 | – | 1 |" in text
     assert "| probe | shuffled accuracy | all tasks | 0.5 | – | 0.400 to 0.600 | 1 |" in text
@@ -51,10 +58,12 @@ def test_every_number_of_competence_has_a_unit(tmp_path):
 
 
 def test_how_the_run_was_made(tmp_path):
-    text = report(write_atlas(tmp_path / "atlas", maps("A"), kv_heads=2), findings=[]).split("\n## ")[0]
+    whole = report(write_atlas(tmp_path / "atlas", maps("A"), kv_heads=2), findings=[])
+    text = whole.split("\n## ")[0]
     assert "- Model: made-up (llama), 10 layers of 6 heads on 2 kv heads, float32 on cpu, fingerprint 0000" in text
     assert "- Suite: cognitive, 1 task; examples 48 to fit, 16 to choose, 32 to evaluate; fingerprint 1111" in text
-    assert "- Preset standard. Methods: attribute (baseline mean)." in text
+    assert "- Preset standard. Methods: attribute; their settings stand at the end." in text
+    assert whole.endswith("## Settings\n\n- attribute: baseline mean.\n")
     assert "- Finished 2026-01-01T00:01:00+00:00 after 60 s by headatlas map, headatlas 0.1.0." in text
 
 

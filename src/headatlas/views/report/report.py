@@ -6,7 +6,7 @@ shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from headatlas.views.report.markdown import bullets, plain
 from headatlas.views.report.not_shown import not_shown_chapter
 from headatlas.views.report.patterns import supported_lines
 from headatlas.views.report.sure import sure_chapter
-from headatlas.wording import count
+from headatlas.wording import count, listed
 
 if TYPE_CHECKING:
     from headatlas.atlas.atlas import Atlas
@@ -34,6 +34,7 @@ def write_report(atlas: Atlas, method: str | None = None, findings: Sequence[Fin
     chapters = [_run(atlas), competence_chapter(atlas)]
     if atlas.methods:
         chapters += _about_maps(atlas, atlas.choose_method(method), findings)
+    chapters.append(_settings(atlas))
     path = atlas.path / "report.md"
     write_bytes(path, ("\n\n".join(filter(None, map(_joined, chapters))) + "\n").encode())
     return path
@@ -66,13 +67,13 @@ def _run(atlas: Atlas) -> list[str]:
     run, model, suite = atlas.run, atlas.run.model, atlas.run.suite
     kv = f" on {model.kv_heads} kv heads" if model.kv_heads != model.heads else ""
     examples = ", ".join(f"{number} to {split}" for split, number in suite.examples.items())
-    methods = "; ".join(_settings(name, settings) for name, settings in run.settings.methods.items())
     facts = [
         f"Model: {plain(model.name)} ({plain(model.type)}), {model.layers} layers of {model.heads} heads{kv}, "
         f"{model.dtype} on {model.device}, fingerprint {model.fingerprint}.",
         f"Suite: {plain(suite.name)}, {count(len(suite.tasks), 'task')}; examples {examples}; fingerprint "
         f"{suite.fingerprint}.",
-        f"Preset {plain(run.settings.preset)}. Methods: {methods}.",
+        f"Preset {plain(run.settings.preset)}. Methods: {plain(listed(run.settings.methods))}; their settings stand at the "
+        "end.",
     ]
     if run.finished and run.seconds is not None:
         command = f" by {plain(run.asked.command)}" if run.asked.command else ""
@@ -85,6 +86,10 @@ def _run(atlas: Atlas) -> list[str]:
     ]
 
 
-def _settings(name: str, settings: Mapping[str, object]) -> str:
-    values = plain(", ".join(f"{key} {value}" for key, value in settings.items()))
-    return plain(name) + (f" ({values})" if settings else "")
+def _settings(atlas: Atlas) -> list[str]:
+    """What every method was asked for, last because few will read it; what follows from the examples is left out."""
+    lines = []
+    for name, settings in atlas.run.settings.methods.items():
+        values = ", ".join(f"{key} {value}" for key, value in settings.items() if value is not None)
+        lines.append(plain(f"{name}: {values or 'none'}."))
+    return ["## Settings", bullets(lines)]

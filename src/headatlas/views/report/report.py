@@ -72,8 +72,8 @@ def _run(atlas: Atlas) -> list[str]:
         f"{model.dtype} on {model.device}, fingerprint {model.fingerprint}.",
         f"Suite: {plain(suite.name)}, {count(len(suite.tasks), 'task')}; examples {examples}; fingerprint "
         f"{suite.fingerprint}.",
-        f"Preset {plain(run.settings.preset)}. Methods: {plain(listed(run.settings.methods))}; their settings stand at the "
-        "end.",
+        f"Preset {plain(run.settings.preset)}. Methods: {plain(listed(run.settings.methods))}; their settings stand at "
+        "the end.",
     ]
     if run.finished and run.seconds is not None:
         command = f" by {plain(run.asked.command)}" if run.asked.command else ""

@@ -74,7 +74,7 @@ def test_it_comes_first_and_counts_the_heads(look, report, atlas, functions):
         assert dict(zip(names, map(int, numbers), strict=True)) == counts
         shown = len(functions.drop_duplicates(["layer", "head"]))
         assert page.locator(".sentence").inner_text() == (
-            f"{shown} heads have a function, for {270 - shown} nothing is shown."
+            f"{shown} heads have one function or more, for {270 - shown} nothing is shown."
         )
         assert page.locator("#maps-title").inner_text() == "One map per task"
 

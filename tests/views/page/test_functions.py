@@ -42,13 +42,13 @@ def test_every_head_with_its_functions(tmp_path):
     assert described["layers"] == [0, 1, 0, 1]
     assert described["shares"] == [0.125, 0.5]
     assert (described["nothing"], described["unmeasured"]) == (10, [])
-    assert described["sentence"] == "2 heads have a function, for 10 nothing is shown."
+    assert described["sentence"] == "2 heads have one function or more, for 10 nothing is shown."
 
 
 def test_heads_that_were_not_measured_are_counted_apart(tmp_path):
     described = describe_functions(known_atlas(tmp_path / "atlas", missing=True), TASKS)
     assert (described["nothing"], described["unmeasured"]) == (9, [11])
-    assert described["sentence"] == "2 heads have a function, for 9 nothing is shown; 1 was not measured."
+    assert described["sentence"] == "2 heads have one function or more, for 9 nothing is shown; 1 was not measured."
 
 
 def test_where_nothing_is_shown_it_says_so(tmp_path):

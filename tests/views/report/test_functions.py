@@ -23,7 +23,9 @@ def maps(task, shares):
 def test_heads_of_every_function_with_share_interval_and_q(tmp_path):
     atlas = write_atlas(tmp_path / "atlas", [*maps("A", {(1, 2): 0.3, (4, 7): 0.1}), *maps("B", {(1, 2): 0.2})])
     text = section(report(atlas, findings=[]), "What each head is for")
-    assert text.strip().startswith("2 of 40 heads are specifically for a function: the task needs the head")
+    assert text.strip().startswith(
+        "2 of 40 heads are specifically for a function (1 of them for more than one): the task needs the head"
+    )
     assert "(ablate; q below 0.05, corrected over all heads and tasks together)" in text
     part = section(text, "A", 3)
     assert "2 heads with 40 % of the positive effects of the task together; the largest is L1H2 with 30 %." in part

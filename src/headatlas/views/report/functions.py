@@ -29,8 +29,11 @@ def functions_lines(atlas: Atlas) -> list[str]:
     functions = head_functions(atlas, method)
     every = atlas.shape[0] * atlas.shape[1]
     heads = functions[["layer", "head"]].drop_duplicates()
+    several = int((functions.groupby(["layer", "head"]).size() > 1).sum())
+    more = f" ({several} of them for more than one)" if several else ""
+    are = "is" if len(heads) == 1 else "are"
     lines = [
-        f"{len(heads)} of {count(every, 'head')} {'is' if len(heads) == 1 else 'are'} specifically for a function: the "
+        f"{len(heads)} of {count(every, 'head')} {are} specifically for a function{more}: the "
         f"task needs the head, and needs it more than the other tasks do ({plain(method)}; q below {LEVEL:g}, "
         "corrected over all heads and tasks together). The share of a head is its part of all positive effects of the "
         "task."

@@ -71,5 +71,6 @@ def _sentence(shown: int, nothing: int, missing: int) -> str:
     if not shown:
         first = f"No head is shown to be for one task more than for the others: no q is below {LEVEL}"
     else:
-        first = f"{count(shown, 'head')} {'has' if shown == 1 else 'have'} one function or more, for {nothing} nothing is shown"
+        have = f"{count(shown, 'head')} {'has' if shown == 1 else 'have'}"
+        first = f"{have} one function or more, for {nothing} nothing is shown"
     return f"{first}; {missing} {'was' if missing == 1 else 'were'} not measured." if missing else f"{first}."

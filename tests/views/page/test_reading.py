@@ -135,6 +135,19 @@ def test_tasks_without_a_map_of_the_method(look, partial):
         assert page.locator("#pick-task option").count() == 7
 
 
+def test_of_many_findings_the_first_ten_stand_open_and_the_others_count_on(look, atlas, tmp_path):
+    first, *_ = made_up_findings()
+    findings = [replace(first, statement=f"Number {i + 1}.") for i in range(12)]
+    with look(write_page([atlas], tmp_path / "page.html", [findings])) as page:
+        page.wait_for_selector("#findings .supported")
+        assert page.locator("#findings .supported li:visible").count() == 10
+        page.locator("#findings .more > summary", has_text="2 more patterns").click()
+        shown = page.locator("#findings .supported li:visible .statement").all_inner_texts()
+        assert shown == [f"Number {i + 1}." for i in range(12)]
+        reset = page.locator("#findings .more > .supported").evaluate("node => getComputedStyle(node).counterReset")
+        assert reset == "supported 10"
+
+
 def test_what_is_not_supported_is_folded_by_kind(look, atlas, tmp_path):
     *_, first, second = made_up_findings()
     findings = [replace(first, kind="far", p_adjusted=0.9), replace(second, kind="near", p_adjusted=0.4)]

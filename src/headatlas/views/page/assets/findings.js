@@ -1,5 +1,7 @@
 // What the maps show beyond chance, and what they do not.
 
+const FIRST_FINDINGS = 10; // supported ones that are not folded; parts.css goes on counting from there
+
 function drawFindings() {
   section("findings", "What the maps show", "Each statement comes from a statistic with a null. Only those that survive correction for the " +
     "number of questions asked are listed as supported.", findingsIn);
@@ -10,8 +12,18 @@ function findingsIn(atlas) {
   const supported = atlas.findings.filter((finding) => finding.supported);
   const rest = atlas.findings.filter((finding) => !finding.supported);
   return make("div", {},
-    supported.length ? make("ol", { class: "supported" }, supported.map((finding) => findingLine(atlas, finding))) : empty("No pattern survives correction."),
+    supported.length ? numbered(atlas, supported.slice(0, FIRST_FINDINGS)) : empty("No pattern survives correction."),
+    supported.length > FIRST_FINDINGS ? moreSupported(atlas, supported.slice(FIRST_FINDINGS)) : null,
     rest.length ? unsupported(atlas, rest) : null);
+}
+
+function numbered(atlas, findings) {
+  return make("ol", { class: "supported" }, findings.map((finding) => findingLine(atlas, finding)));
+}
+
+function moreSupported(atlas, findings) {
+  return make("details", { class: "more" }, make("summary", {}, `${plural(findings.length, "more pattern")} that the null does not explain`),
+    numbered(atlas, findings));
 }
 
 /** What is not supported, folded by kind; what came nearest stands first. */

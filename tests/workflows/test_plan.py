@@ -152,6 +152,8 @@ def test_a_machine_elsewhere_is_planned_for_where_its_speed_is_given(tiny_folder
         plan_map(tiny_folder, SUITE, ["attention"], device="cuda:3")
     with pytest.raises(UsageError, match="There is no device 'warp'"):
         plan_map(tiny_folder, SUITE, ["attention"], device="warp", tokens_per_second=1)
+    with pytest.raises(UsageError, match="There is no device 'meta'"):
+        plan_map(tiny_folder, SUITE, ["attention"], device="meta", tokens_per_second=1)
 
 
 def test_a_model_that_does_not_fit_is_said_with_what_helps(tiny_folder, monkeypatch):

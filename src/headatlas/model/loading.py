@@ -206,11 +206,12 @@ def planned_device(name: str | None) -> torch.device:
     """The device that `load` would take, which need not be on this machine."""
     name = name or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        return torch.device(name)
+        device = torch.device(name)
     except RuntimeError:
-        raise UsageError(
-            f"There is no device {name!r}. Give cpu, cuda, cuda:1 or another one that torch has."
-        ) from None
+        device = torch.device("meta")
+    if device.type == "meta":  # it holds no numbers
+        raise UsageError(f"There is no device {name!r}. Give cpu, cuda, cuda:1 or another one that torch has.")
+    return device
 
 
 def is_here(device: torch.device) -> bool:

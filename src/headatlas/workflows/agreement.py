@@ -23,7 +23,7 @@ def agree(store: Store, environment: dict[str, str]) -> bool:
         if agreed.get(name) != value:
             raise HeadAtlasError(
                 f"This process would compute other cells than the other workers of this map: {name} is {value} here, "
-                f"and {agreed.get(name)} there. Use the same model, versions and kind of device everywhere. If no other "
-                "worker lives any more, remove the folder `work` of the atlas; finished cells stay."
+                f"and {agreed.get(name)} there. Use the same model, versions and kind of device everywhere. If no "
+                "other worker lives any more, remove the folder `work` of the atlas; finished cells stay."
             )
     return True

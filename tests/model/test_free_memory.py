@@ -17,6 +17,12 @@ def test_main_memory_is_what_the_system_calls_available():
     assert free_memory(torch.device("meta")) is None
 
 
+def test_of_a_device_that_is_not_here_nobody_says(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    assert free_memory(torch.device("cuda:3")) is None
+
+
 @pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="only Linux says")
 def test_a_container_has_what_is_left_of_its_limit(tmp_path, monkeypatch):
     for name, text in (("LIMIT", "3000"), ("USED", "2500"), ("STATISTICS", "anon 5\ninactive_file 700\n")):

@@ -1,16 +1,16 @@
 """What workers share: claims that outlive nobody, first words that hold, and errors in plain words."""
 
-import contextlib
 import os
 import resource
+import shutil
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from headatlas import files
 from headatlas.errors import HeadAtlasError
 from headatlas.files import remove_in_use
 from headatlas.run import store as stores
@@ -222,25 +222,25 @@ def test_a_worker_that_is_stopped_loses_its_claim_after_a_minute(store, monkeypa
 
 
 def test_the_record_of_a_worker_that_another_version_wrote_is_read(store):
+    """What it does not say of its process is not taken from this one, which lives."""
     record = {**Worker(name="old").record(), "lanes": 3}
-    del record["busy"]
-    assert Worker.of(record).name == "old"
+    for name in ("busy", "where", "pid", "born"):
+        del record[name]
+    worker = Worker.of(record)
+    assert worker.name == "old" and not worker.is_here and worker.pid == 0
 
 
-def test_a_folder_goes_although_a_process_that_is_ending_still_writes_there(tmp_path):
-    folder, until = tmp_path / "jobs", time.monotonic() + 0.3
+def test_a_folder_goes_although_a_process_that_is_ending_still_writes_there(tmp_path, monkeypatch):
+    """What it writes while the folder is removed goes the next time."""
+    folder, last_words, remove_tree = tmp_path / "jobs", ["one", "two"], shutil.rmtree
 
-    def write():
-        while time.monotonic() < until:
-            with contextlib.suppress(OSError):  # it goes meanwhile
-                folder.mkdir(exist_ok=True)
-                (folder / "log").write_text("the last word")
+    def written_meanwhile(path, **options):
+        remove_tree(path, **options)
+        if last_words:
+            folder.mkdir()
+            (folder / last_words.pop()).write_text("")
 
     folder.mkdir()
-    thread = threading.Thread(target=write)
-    thread.start()
-    thread.join(0.1)
+    monkeypatch.setattr(files.shutil, "rmtree", written_meanwhile)
     remove_in_use(folder)
-    thread.join()
-    remove_in_use(folder)
-    assert not folder.exists()
+    assert not folder.exists() and not last_words

@@ -294,6 +294,17 @@ def test_another_map_in_the_folder_of_a_finished_one_is_said_and_the_same_one_is
     assert f"stays in {out / 'cells'}" in said
 
 
+def test_settings_that_the_file_writes_in_another_form_are_the_same(tmp_path):
+    """`gate.tasks` is a tuple here and a list in run.json."""
+    listener = tiny.Listener()
+    for _ in range(2):
+        map_heads(
+            planted(), SUITE, ["gate"], settings={"gate": {"steps": 1, "check": 1, "tasks": (SUITE.tasks[0],)}},
+            out=tmp_path, report=False, reporter=listener,
+        )  # fmt: skip
+    assert not any("another finished map" in line for line in listener.said)
+
+
 def test_how_a_map_that_is_replaced_comes_back_is_said(tmp_path):
     out, listener = tmp_path / "a", tiny.Listener()
     grow(out=out, command="headatlas map --first", report=False)

@@ -202,7 +202,7 @@ def examples(count: int, groups: int, **changes):
         (
             tiny.suite(),
             {"methods": ["probe"], "settings": {"gate": {"seeds": 1}}},
-            "'gate' was given settings .seeds., but only probe",
+            "'gate' was given settings .seeds., but it is not among those asked for: probe",
         ),
         (tiny.suite(), {"methods": ["contrast"]}, "'contrast' needs two tasks, the settings keep and forget"),
     ],

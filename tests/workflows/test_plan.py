@@ -164,7 +164,7 @@ def test_a_model_that_does_not_fit_is_said_with_what_helps(tiny_folder, monkeypa
         monkeypatch.setattr(planning, "free_memory", lambda _, free=free: int(free))
         said = plan_map(tiny_folder, SUITE, ["attribute"], tokens_per_second=1).too_large
         assert bool(said) is not fits
-    assert said.startswith(f"It does not fit here: {gigabytes(least / 2)} are free on this machine's cpu, and it takes")
+    assert said.startswith(f"It does not fit here: {gigabytes(least / 2)} are free on this machine's cpu, of which")
 
 
 def test_lanes_are_timed_one_by_one_and_count_together(monkeypatch):

@@ -57,6 +57,9 @@ app.add_typer(suite.app, name="suite")
 app.add_typer(models.app, name="models")
 
 
+INTERRUPTED = 130  # exit code
+
+
 def main() -> None:
     """Exit codes: 0 good, 1 failed, 2 bad usage, 130 interrupted."""
     from headatlas.process import end_at_once, reuse_freed_memory
@@ -66,8 +69,12 @@ def main() -> None:
         app()
     except Interrupted as error:
         with contextlib.suppress(OSError, ValueError):  # Ctrl-C may have ended whoever reads what is said
-            _fail(str(error), 130)
-        end_at_once(130)
+            _fail(str(error), INTERRUPTED)
+        end_at_once(INTERRUPTED)
+    except SystemExit as error:  # how typer ends, after every command
+        if error.code == INTERRUPTED:
+            end_at_once(INTERRUPTED)
+        raise
     except UsageError as error:
         code = _fail(f"Error: {error}", 2)
     except HeadAtlasError as error:

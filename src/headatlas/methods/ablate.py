@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from math import floor
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -149,11 +149,12 @@ class Ablate(Method):
 
     def _check_first_round(self, race: Race, task: str, examples: int) -> None:
         """A race whose first round alone spends the budget settles nothing."""
-        if examples and race.turns > race.budget * examples:
+        if examples and race.turns >= race.budget * examples:
             raise UsageError(
                 f"top = {self.top} was asked for with budget = {race.budget:g} of all exact effects, but the first "
-                f"round measures every head on {race.turns} examples, and {task} has {examples}. Map at least "
-                f"{ceil(race.turns / race.budget)} examples of a task, or raise ablate.budget."
+                f"round measures every head on {race.turns} examples, and {task} has {examples} in fit and choose. "
+                f"More than {floor(race.turns / race.budget)} are needed: give a larger `limit`, name tasks that have "
+                "more with `tasks`, or raise ablate.budget."
             )
 
     def work(self, context: RunContext) -> list[Step]:

@@ -14,7 +14,7 @@ STATISTICS = Path("/sys/fs/cgroup/memory.stat")
 def free_memory(device: torch.device) -> int | None:
     """Bytes that can still be taken on a device; None where nobody says. What torch has reserved there and does not use
     is free too."""
-    if device.type == "cuda" and torch.cuda.is_available():
+    if device.type == "cuda" and (device.index or 0) < torch.cuda.device_count():
         unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return torch.cuda.mem_get_info(device)[0] + unused
     return _main_memory() if device.type == "cpu" else None

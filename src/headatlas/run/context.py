@@ -13,6 +13,7 @@ import transformers
 
 from headatlas.atlas.records import Head
 from headatlas.model.heads import HeadModel
+from headatlas.model.sharing import turns_by_length
 from headatlas.run.batches import Batch, make_batches
 from headatlas.run.cells import Cell, CellKind, Result, Runner
 from headatlas.run.encoding import Encoder
@@ -85,6 +86,8 @@ class RunContext:
     def environment(self) -> dict[str, str]:
         """What the numbers of a forward depend on besides its inputs."""
         model = self.model
+        # Such models share no beginnings of texts; numbers of one that did were wrong.
+        positions = {"positions": "by length"} if turns_by_length(model) else {}
         return {
             "model": self.model_fingerprint,
             "dtype": str(model.dtype),
@@ -92,6 +95,7 @@ class RunContext:
             "kernel": str(model.kernel),
             "torch": torch.__version__,
             "transformers": transformers.__version__,
+            **positions,
         }
 
     def cell(

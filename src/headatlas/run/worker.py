@@ -102,9 +102,11 @@ class Worker:
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> Worker:
-        """From its record. One that another version wrote may lack something or hold more."""
+        """From its record. One that another version wrote may lack something or hold more; what it does not say of
+        its process is unknown, and not that of the reader."""
         known = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in record.items() if name in known})
+        unknown: dict[str, Any] = {"name": "", "host": "", "where": "", "pid": 0, "born": "", "started": 0.0}
+        return cls(**unknown | {name: value for name, value in record.items() if name in known})
 
     @property
     def is_here(self) -> bool:

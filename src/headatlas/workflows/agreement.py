@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from headatlas.errors import HeadAtlasError
 from headatlas.run.context import RunContext
-from headatlas.run.store import Store
+from headatlas.run.store import AGREED, Store
 
 
 def environment_of(context: RunContext) -> dict[str, str]:
@@ -24,6 +24,6 @@ def agree(store: Store, environment: dict[str, str]) -> bool:
             raise HeadAtlasError(
                 f"This process would compute other cells than the other workers of this map: {name} is {value} here, "
                 f"and {agreed.get(name)} there. Use the same model, versions and kind of device everywhere. If no "
-                "other worker lives any more, remove the folder `work` of the atlas; finished cells stay."
+                f"other worker lives any more, remove work/{AGREED} in the folder of the atlas; finished cells stay."
             )
     return True

@@ -37,9 +37,11 @@ def choose_methods(
         raise UsageError(f"No method was asked for. Known: {', '.join(METHODS)}.")
     if unused := set(settings) - set(chosen):
         method = min(unused)
+        if method not in METHODS:
+            raise unknown("method", method, METHODS)
         raise UsageError(
-            f"The method {method!r} was given settings ({', '.join(settings[method]) or 'none'}), but only "
-            f"{', '.join(chosen)} was asked for. Ask for {method} too, or leave its settings out."
+            f"The method {method!r} was given settings ({', '.join(settings[method]) or 'none'}), but it is not among "
+            f"those asked for: {', '.join(chosen)}. Ask for {method} too, or leave its settings out."
         )
     return methods
 

@@ -54,7 +54,8 @@ def replaced(earlier: RunRecord, record: RunRecord, out: Path) -> str:
     made again."""
 
     def asked(run: RunRecord) -> tuple[object, ...]:
-        return run.model.fingerprint, run.suite.fingerprint, run.suite.tasks, run.settings
+        settings = run.settings.model_dump_json()  # as in the file, where a tuple has become a list
+        return run.model.fingerprint, run.suite.fingerprint, run.suite.tasks, settings
 
     if asked(earlier) == asked(record):
         return ""

@@ -299,8 +299,9 @@ def _too_large(memory: Memory, device: torch.device) -> str:
     if free is None or least <= SAFE * free:
         return ""
     return (
-        f"It does not fit here: {gigabytes(free)} are free on this machine's {device.type}, and it takes at least "
-        f"{gigabytes(least)}. --dtype bfloat16 halves float32, --quantize 4 takes about an eighth of it, and "
+        f"It does not fit here: {gigabytes(free)} are free on this machine's {device.type}, of which a run uses at "
+        f"most {percent(SAFE, 0)}, and it takes at least {gigabytes(least)}. --dtype bfloat16 halves float32, "
+        "--quantize 4 takes about an eighth of it, and "
         "`headatlas map --device-map auto` uses several devices, main memory and disk."
     )
 

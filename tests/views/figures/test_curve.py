@@ -84,10 +84,11 @@ def test_a_single_number_of_heads_has_its_lines_side_by_side_before_a_band_acros
     left, right = axes.get_xlim()
     drawn = evidence_rows(atlas, test="mask", control="random", metric="logprob")
     change = drawn["value"] - drawn["intact"]
-    np.testing.assert_allclose(line(axes, "random")[0], (left, right))
+    np.testing.assert_array_equal(line(axes, "random")[0], (0, 1))  # of the width of the panel
     np.testing.assert_allclose(line(axes, "random")[1], change.mean())
-    (band,) = [collection for collection in axes.collections if not isinstance(collection, LineCollection)]
-    low, high = band.get_datalim(axes.transData).intervaly
+    (band,) = axes.patches
+    assert (band.get_x(), band.get_width()) == (0, 1)
+    low, high = band.get_y(), band.get_y() + band.get_height()
     np.testing.assert_allclose((low, high), (change.quantile(0.025), change.quantile(0.975)))
     (top,), (lowest,) = line(axes, "top")[0], line(axes, "lowest")[0]
     assert left < top < 8 < lowest < right and top * lowest == pytest.approx(64)

@@ -1,6 +1,7 @@
 """What is said at the end of a stage."""
 
 import numpy as np
+import pytest
 
 from headatlas.atlas.records import Diagnostic, Evidence
 from headatlas.atlas.run_record import Quantity
@@ -64,11 +65,36 @@ def test_of_heads_that_were_tested_only_those_that_differ_from_zero_come_first(t
         one_head(0.5, at=(0, 1)), p=one_head(1e-6, at=(0, 1), rest=0.9), method="ablate", measure="needed", task="B"
     )
     assert strongest_sentence(write_atlas(tmp_path / "both", [large, sure]), "ablate") == (
-        "B: L0H1 comes first, needed 0.5 nats (q 1.2e−5)."
+        "B: L0H1 is the one head that differs from zero, needed 0.5 nats (q 1.2e−5)."
     )
     assert strongest_sentence(write_atlas(tmp_path / "none", [large]), "ablate") == (
         "no head differs from zero with q < 0.05; first is L1H2 for A, needed 9 nats."
     )
+
+
+def test_a_head_that_others_come_before_is_the_first_of_those_that_differ_from_zero(tmp_path):
+    """L1H2 comes first in the map, and is not sure."""
+    values = one_head(9.0)
+    values[0, 1], values[0, 0] = 0.5, -0.5
+    p = np.full((3, 4), 0.9)
+    p[0, :2] = 1e-6
+    head_map = Known(values, p=p, method="ablate", measure="needed", task="A")
+    assert strongest_sentence(write_atlas(tmp_path / "a", [head_map]), "ablate") == (
+        "A: L0H1 comes first of 2 heads that differ from zero, needed 0.5 nats (q 6e−6)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "measure", "sentence"),
+    [
+        ("repair", "takeover", "no head differs from zero with q < 0.05; first is L1H2 for A, takeover 0.4 nats."),
+        ("contrast", "gate", "A: L0H0 comes first, gate 0.1."),
+    ],
+)
+def test_methods_of_roles_without_several_fits_name_a_head(tmp_path, method, measure, sentence):
+    p = np.full((3, 4), 0.9) if method == "repair" else None
+    head_map = Known(one_head(0.4), p=p, method=method, measure=measure, task="A")
+    assert strongest_sentence(write_atlas(tmp_path / "a", [head_map]), method) == sentence
 
 
 def test_of_fits_what_they_agree_on(tmp_path):

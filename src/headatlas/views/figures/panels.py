@@ -97,13 +97,15 @@ def whiskers(axes: Axes, at: Any, low: Any, high: Any, colour: str, across: bool
 
 
 def spread(axes: Axes, drawn: pd.DataFrame, name: str = "random") -> None:
-    """Random draws by number of heads: their mean as a line, 95 % of them as a band; across the panel where there is
-    only one number."""
-    at = drawn.index.to_numpy(dtype=float)
+    """Random draws by number of heads: their mean as a line, 95 % of them as a band; across the whole panel where there
+    is only one number."""
     if len(drawn) == 1:
-        at, drawn = np.array([at[0] / EDGE, at[0] * EDGE]), pd.concat([drawn, drawn])
-    axes.fill_between(at, drawn["low"], drawn["high"], color=RANDOM, alpha=0.25, linewidth=0)
-    axes.plot(at, drawn["mean"], color=RANDOM, linewidth=1, label=name)
+        (only,) = drawn.itertuples()
+        axes.axhspan(only.low, only.high, color=RANDOM, alpha=0.25, linewidth=0)
+        axes.axhline(only.mean, color=RANDOM, linewidth=1, label=name)
+        return
+    axes.fill_between(drawn.index, drawn["low"], drawn["high"], color=RANDOM, alpha=0.25, linewidth=0)
+    axes.plot(drawn.index, drawn["mean"], color=RANDOM, linewidth=1, label=name)
 
 
 def beside(number: int, of: int) -> float:

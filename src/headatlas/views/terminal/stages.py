@@ -68,10 +68,10 @@ def strongest_sentence(atlas: Atlas, method: str) -> str:
         )
     if method not in atlas.methods:
         return _description(atlas, method)
-    return _roles(atlas, method) if atlas.info(method).kind == "role" else _first_in_rank(atlas, method)
+    return _fits(atlas, method) if atlas.info(method).support == "always" else _first_in_rank(atlas, method)
 
 
-def _roles(atlas: Atlas, method: str) -> str:
+def _fits(atlas: Atlas, method: str) -> str:
     """Of the task whose fits agree most: how many heads hold the primary role in all of them."""
     info, best = atlas.info(method), None
     for task in atlas.tasks_of(method):
@@ -90,8 +90,8 @@ def _roles(atlas: Atlas, method: str) -> str:
 
 
 def _first_in_rank(atlas: Atlas, method: str) -> str:
-    """Of the first heads of all tasks, the one that stands out most from the others of its map. Where there are q, only
-    heads that differ from zero count; if none does, that is what is said."""
+    """Of the first heads of all tasks, the one that stands out most from the others of its map. Where there are q, the
+    first of those that differ from zero; if none does, that is what is said."""
     tables = {task: atlas.table(task, method) for task in atlas.tasks_of(method)}
     tested = any(rows["q_value"].notna().any() for rows in tables.values())
     sure = {task: rows[rows["q_value"] < LEVEL] for task, rows in tables.items()} if tested else tables
@@ -110,7 +110,11 @@ def _first_in_rank(atlas: Atlas, method: str) -> str:
     head = head_name(first.layer, first["head"])
     if tested and none_is_sure:
         return f"no head differs from zero with q < {LEVEL}; first is {head} for {task}, {value}."
-    return f"{task}: {head} comes first, {value}{f' (q {p_value(first.q_value)})' if tested else ''}."
+    if not tested:
+        return f"{task}: {head} comes first, {value}."
+    others = len(sure[task])
+    which = f"comes first of {others} heads that differ" if others > 1 else "is the one head that differs"
+    return f"{task}: {head} {which} from zero, {value} (q {p_value(first.q_value)})."
 
 
 def _description(atlas: Atlas, method: str) -> str:

@@ -17,14 +17,16 @@ from numpy.typing import NDArray
 
 from benchmarks.clock import processor_seconds, report
 from headatlas.methods.ablate import Ablate
+from headatlas.methods.attribute import mirrored
 from headatlas.methods.certify import certify_all, draw_examples
-from headatlas.methods.effects import attributed_effects, exact_cells, exact_effects, forward_tokens, single_heads
+from headatlas.methods.effects import attributed_both_ways, exact_cells, exact_effects, forward_tokens, single_heads
 from headatlas.methods.rounds import (
     Measurements,
     Part,
     measure_in_rounds,
     most_turns,
     nothing_measured,
+    possible_size,
     run_rounds,
 )
 from headatlas.model.heads import HeadModel
@@ -73,11 +75,12 @@ def _quick_settings() -> tuple[int, float]:
 
 @dataclass(frozen=True)
 class Known:
-    """Attributed and exact effects [example, head] on all examples of a quick map, with what each example costs and its
-    group."""
+    """Attributed and exact effects [example, head] on all examples of a quick map, how large they may be by both
+    attributions, what each example costs, and its group."""
 
     task: str
     attributed: Array
+    size: Array
     exact: Array
     cost: Array
     groups: Sequence[str]
@@ -90,17 +93,18 @@ class Known:
     def only(self, rows: NDArray[np.int64]) -> Known:
         """Some of the examples, or the same ones several times."""
         groups = [self.groups[i] for i in rows]
-        return Known(self.task, self.attributed[rows], self.exact[rows], self.cost[rows], groups)
+        return Known(self.task, self.attributed[rows], self.size[rows], self.exact[rows], self.cost[rows], groups)
 
 
 def known_effects(model: HeadModel) -> Iterator[Known]:
     context = quick_context(model)
     for task in TASKS:
-        quantity = plan_quantity(context, task)
+        quantities = {task: plan_quantity(context, task)}
         units = {task: single_heads(context.heads)}
-        attributed = attributed_effects(f"Attribution, {task}", {task: quantity})[task]
-        exact = exact_effects(f"Exact effects, {task}", {task: quantity}, units)[task]
-        yield Known(task, attributed, exact, forward_tokens(quantity), quantity.groups)
+        attributed, at_twin = attributed_both_ways(f"Attribution, {task}", quantities, mirrored(quantities))
+        exact = exact_effects(f"Exact effects, {task}", quantities, units)[task]
+        size = possible_size(attributed[task], at_twin[task])
+        yield Known(task, attributed[task], size, exact, forward_tokens(quantities[task]), quantities[task].groups)
 
 
 def quick_context(model: HeadModel) -> RunContext:
@@ -163,12 +167,12 @@ def pull(known: Known, turns: int, thorough: float, repeats: int) -> tuple[float
 
 def _certified(known: Known, turns: int, thorough: float, rng: np.random.Generator) -> Measurements:
     """The rounds of `ablate`, with known effects looked up."""
-    draw = draw_examples(known.attributed, known.cost, most_turns(turns), rng)
+    draw = draw_examples(known.size, known.cost, most_turns(turns), rng)
 
     def look_up(_: str, parts: Sequence[Part]) -> list[Array]:
         return [known.exact[np.ix_(part.examples, part.units)] for part in parts]
 
-    state = {known.task: nothing_measured(known.attributed, known.groups, draw)}
+    state = {known.task: nothing_measured(known.attributed, known.size, known.groups, draw)}
     return run_rounds(state, [known.exact.shape[1]], turns, thorough, look_up)[known.task]
 
 
@@ -190,8 +194,10 @@ def _time(context: RunContext, quantity: TaskQuantity, bound: str) -> None:
         def exact(some: Sequence[Cell]) -> float:
             return processor_seconds(lambda: [cell.compute() for cell in some])
 
+        quantities = {quantity.task: alone}
+        twins = mirrored(quantities)
         before = exact(timed[::2])
-        spent = processor_seconds(lambda: measure_in_rounds("", {quantity.task: alone}, (units,), turns, thorough, 0))
+        spent = processor_seconds(lambda: measure_in_rounds("", quantities, twins, (units,), turns, thorough, 0))
         whole = (before + exact(timed[1::2])) * sum(cell.tokens for cell in cells) / sum(cell.tokens for cell in timed)
     what = f"{quantity.task}, {len(alone.items)} examples"
     report(f"{what}: time of everything exact over that of the map", whole / spent, "x", bound)

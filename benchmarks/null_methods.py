@@ -15,7 +15,7 @@ from headatlas.methods.probe.data import ProbeData
 from headatlas.methods.probe.linear import fit_linear
 from headatlas.methods.probe.report import maps
 from headatlas.methods.repair.repair import Repair
-from headatlas.methods.rounds import Part, most_turns, nothing_measured, run_rounds
+from headatlas.methods.rounds import Part, most_turns, nothing_measured, possible_size, run_rounds
 from headatlas.methods.sense.masks import draw_masks
 from headatlas.methods.sense.pairs import BACKS_UP
 from headatlas.methods.sense.regression import regress, summarise_effects
@@ -52,14 +52,16 @@ def exact(effects: Array, groups: list[str], rng: np.random.Generator) -> Summar
 
 
 def certified(effects: Array, groups: list[str], rng: np.random.Generator) -> Summary:
-    """As in the quick preset: attributions that are mostly right, few exact examples, more where heads may matter."""
+    """As in the quick preset: attributions that are mostly right, and rough ones at the twins; few exact examples, more
+    where heads may matter."""
     wrong = (rng.random(effects.shape) < 0.03) * rng.normal(0, 0.8, effects.shape)
     attributed = effects * (1 + 0.1 * rng.normal(size=effects.shape) + wrong)
     quick = Ablate(**Ablate.presets["quick"])
     assert quick.exact != "all"
     cost = rng.integers(1, 25, len(effects)).astype(float)
-    draw = draw_examples(attributed, cost, most_turns(quick.exact), rng)
-    state = {"task": nothing_measured(attributed, groups, draw)}
+    size = possible_size(attributed, effects * (1 + rng.normal(size=effects.shape)))
+    draw = draw_examples(size, cost, most_turns(quick.exact), rng)
+    state = {"task": nothing_measured(attributed, size, groups, draw)}
 
     def measure(whose: str, parts: Sequence[Part]) -> list[Array]:
         return [effects[np.ix_(part.examples, part.units)] for part in parts]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.clock import report
-from headatlas.methods.effects import attributed_effects
+from headatlas.methods.effects import attributed_both_ways
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.cells import Runner
@@ -37,7 +37,7 @@ def run(model: HeadModel) -> None:
         maps: dict[str, dict[str, Array]] = {}
         for baseline in ("twin", "pair"):
             planned = {task: plan_quantity(context, task, ("choose",), "margin", baseline) for task in suite.tasks}
-            effects = attributed_effects(f"Attribution, {baseline}", planned)
+            effects = attributed_both_ways(f"Attribution, {baseline}", planned, {})[0]
             maps[baseline] = {task: np.maximum(values.mean(0), 0) for task, values in effects.items()}
             for task, quantity in planned.items():
                 paired = len(quantity.items) / (len(quantity.items) + quantity.left_out)

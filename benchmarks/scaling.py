@@ -17,7 +17,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from benchmarks.clock import processor_seconds
 from benchmarks.texts import TASK, Measured, Texts
-from headatlas.methods.effects import attributed_effects, exact_effects, single_heads
+from headatlas.methods.effects import attributed_both_ways, exact_effects, single_heads
 from headatlas.model.heads import HeadModel
 from tests import tiny
 
@@ -55,7 +55,7 @@ def prepare(examples: int, layers: int, heads: int, length: int) -> dict[str, Ca
     texts = torch.randint(tiny.VOCABULARY, (examples, length + 1)).tolist()
     units = {TASK: single_heads(measuring.context.heads)}
 
-    kinds = (lambda q: exact_effects("Heads", q, units), lambda q: attributed_effects("Heads", q))
+    kinds = (lambda q: exact_effects("Heads", q, units), lambda q: attributed_both_ways("Heads", q, {})[0])
 
     def timed(measured: Measured) -> Callable[[], float]:
         return lambda: processor_seconds(lambda: measuring.measure(texts, measured))

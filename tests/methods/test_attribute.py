@@ -6,7 +6,7 @@ import pytest
 from headatlas.atlas.run_record import Quantity
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.attribute import Attribute, mirrored, plan_tasks
-from headatlas.methods.effects import attributed_both_ways, attributed_effects
+from headatlas.methods.effects import attributed_both_ways
 from headatlas.model import memory
 from headatlas.model.heads import HeadModel
 from headatlas.run.baselines import Baselines
@@ -80,10 +80,10 @@ def test_where_memory_is_short_layers_are_computed_again_and_no_number_changes(t
     usual, short = (run_context(tmp_path / name, tiny.model(kind), suite=twin_suite()) for name in ("usual", "short"))
     again, checkpointed = [], HeadModel.checkpointed
     monkeypatch.setattr(HeadModel, "checkpointed", lambda self: again.append(self) or checkpointed(self))
-    plain = attributed_effects("Attribution", plan_tasks(usual, ("fit",), None, None))
+    plain = attributed_both_ways("Attribution", plan_tasks(usual, ("fit",), None, None), {})[0]
     assert not again
     monkeypatch.setattr(memory, "free_memory", lambda device: 1000)
-    less = attributed_effects("Attribution", plan_tasks(short, ("fit",), None, None))
+    less = attributed_both_ways("Attribution", plan_tasks(short, ("fit",), None, None), {})[0]
     assert again
     for task, effects in plain.items():
         assert np.abs(effects).max() > 1e-3
@@ -100,7 +100,10 @@ def test_both_directions_give_the_files_that_each_gives_alone_with_fewer_forward
     calls, logits = [], HeadModel.logits
     monkeypatch.setattr(HeadModel, "logits", lambda self, ids: calls.append(ids.shape[1]) or logits(self, ids))
     quantities = plan_tasks(context, ("fit",), None, None)
-    apart = attributed_effects("needed", quantities), attributed_effects("enough", mirrored(quantities))
+    apart = (
+        attributed_both_ways("needed", quantities, {})[0],
+        attributed_both_ways("enough", mirrored(quantities), {})[0],
+    )
     alone, calls[:] = len(calls), []
     together = plan_tasks(context.with_runner(Runner(tmp_path / "together", tiny.Listener())), ("fit",), None, None)
     effects = attributed_both_ways("both", together, mirrored(together))

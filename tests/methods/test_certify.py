@@ -143,6 +143,39 @@ def test_only_drawn_examples_are_read():
     assert (found.exact == len(draw.examples)).all()
 
 
+def test_examples_that_were_looked_at_count_with_their_effects_and_leave_no_bias():
+    """Attribution knows nothing of one large effect, which is looked at; other draws never add to it."""
+    rng = np.random.default_rng(8)
+    effects = rng.exponential(1, (40, 5))
+    attributed = 0.5 * effects + rng.normal(0, 0.3, effects.shape)
+    effects[3] += 20
+    looked = np.zeros(effects.shape, dtype=bool)
+    looked[3] = looked[7, :2] = True
+    names = [str(i) for i in range(40)]
+    values, blind = [], []
+    for _ in range(2000):
+        draw = draw_examples(attributed, costs(rng, attributed), 8, rng)
+        unread = np.where(looked, effects, np.nan)
+        unread[draw.examples] = effects[draw.examples]
+        values.append(certify(attributed, unread, draw, names, looked).summary.mean)
+        blind.append(certify(attributed, effects, draw, names).summary.mean)
+    noise = np.std(values, 0) / np.sqrt(len(values))
+    assert (np.abs(np.mean(values, 0) - effects.mean(0)) < 4 * noise).all()
+    assert (np.std(values, 0) < 0.5 * np.std(blind, 0)).all()
+
+
+def test_where_every_example_was_looked_at_the_draw_adds_nothing():
+    rng = np.random.default_rng(9)
+    effects = rng.normal(1, 1, (30, 20))
+    attributed, names = rng.normal(size=effects.shape), [str(i // 2) for i in range(30)]
+    draw = draw_examples(attributed, costs(rng, attributed), 6, rng)
+    found = certify(attributed, effects, draw, names, np.ones(effects.shape, dtype=bool))
+    everything = certify_all(effects, names)
+    for name in ("mean", "stderr", "low", "high"):
+        np.testing.assert_allclose(getattr(found.summary, name), getattr(everything.summary, name), rtol=1e-6)
+    assert (found.exact == 30).all()
+
+
 def test_variances_borrow_from_heads_of_the_same_scale():
     rng = np.random.default_rng(4)
     scale = np.exp(rng.normal(0, 2, 400))

@@ -38,7 +38,7 @@ def effects_of(kind, rng):
 
 def known(attributed, exact, rng):
     cost = rng.integers(1, 25, len(exact)).astype(float)
-    return Known("Invented", attributed, exact, cost, [str(i) for i in range(len(exact))])
+    return Known("Invented", attributed, np.abs(attributed), exact, cost, [str(i) for i in range(len(exact))])
 
 
 def race_on(attributed, exact, race, seed=0):
@@ -51,7 +51,7 @@ def race_on(attributed, exact, race, seed=0):
         return [exact[np.ix_(part.examples, part.units)] for part in parts]
 
     groups = [str(i) for i in range(len(exact))]
-    return run_race({"": nothing_measured(attributed, groups, draw)}, race, look_up)[""], rounds
+    return run_race({"": nothing_measured(attributed, np.abs(attributed), groups, draw)}, race, look_up)[""], rounds
 
 
 @pytest.mark.parametrize("kind", ["plain", "wrong sign", "saturated", "useless"])

@@ -10,12 +10,14 @@ from headatlas.methods.certify import draw_examples
 from headatlas.methods.effects import kv_groups, single_heads
 from headatlas.methods.rounds import (
     EVERY,
+    LOOKS,
     begin_rounds,
     measure_all,
     measure_in_rounds,
     more_turns,
     most_turns,
     nothing_measured,
+    possible_size,
     run_rounds,
 )
 from headatlas.run.quantity import plan_quantity
@@ -47,8 +49,9 @@ def test_all_heads_some_examples_a_fifth_more_and_the_strongest_all(quantities, 
     monkeypatch.setattr(rounds, "exact_effects", counting)
     monkeypatch.setattr(rounds, "PREDICTED", -1.0)
     heads, groups = kinds_of(quantities)
-    results = measure_in_rounds("", quantities, (heads, groups), 6, 0.1, 0)
-    assert len(measured) == len(set(measured)), "nothing is measured twice"
+    results = measure_in_rounds("", quantities, {}, (heads, groups), 6, 0.1, 0)
+    looked = sum(int(result.looked.sum()) for result in results.values())
+    assert len(set(measured)) <= len(measured) <= len(set(measured)) + looked, "else nothing is measured twice"
     for task, result in results.items():
         counts = [(result.turns[: len(heads)] == n).sum() for n in (6, more_turns(6), EVERY)]
         assert counts == [10, 1, 1]  # a fifth of twelve: two, one of which, a tenth of twelve, on all
@@ -56,22 +59,25 @@ def test_all_heads_some_examples_a_fifth_more_and_the_strongest_all(quantities, 
         known = np.isfinite(result.exact)
         for unit, turns in enumerate(result.turns):
             drawn = np.arange(len(known)) if turns == EVERY else result.draw.first(turns).examples
-            assert np.flatnonzero(known[:, unit]).tolist() == drawn.tolist()
-        assert sum(name == task for name, *_ in measured) == known.sum()
+            wanted = result.looked[:, unit].copy()
+            wanted[drawn] = True
+            assert known[:, unit].tolist() == wanted.tolist()
+            assert result.looked[:, unit].sum() == (LOOKS if turns > 6 else 0)
+        assert sum(name == task for name, *_ in set(measured)) == known.sum()
 
 
 def test_heads_that_attribution_predicts_are_not_measured_on_all_examples(quantities, monkeypatch):
     heads, groups = kinds_of(quantities)
     everything = measure_all("", quantities, heads)
     for result, whole in zip(
-        measure_in_rounds("", quantities, (heads,), 6, 0.2, 0).values(), everything.values(), strict=True
+        measure_in_rounds("", quantities, {}, (heads,), 6, 0.2, 0).values(), everything.values(), strict=True
     ):
         left = result.attributed - whole.exact
         share = np.square(left).mean(0) / whole.exact.var(0)
         on_all, not_all = share[result.turns == EVERY], share[result.turns == more_turns(6)]
         assert on_all.min(initial=np.inf) > not_all.max(initial=0) / 4, "the worse predicted are measured on all"
     monkeypatch.setattr(rounds, "PREDICTED", np.inf)
-    for result in measure_in_rounds("", quantities, (heads, groups), 6, 0.2, 0).values():
+    for result in measure_in_rounds("", quantities, {}, (heads, groups), 6, 0.2, 0).values():
         assert (result.turns < EVERY).all()
 
 
@@ -79,7 +85,7 @@ def test_heads_measured_on_all_examples_have_the_intervals_of_everything_exact(q
     monkeypatch.setattr(rounds, "PREDICTED", -1.0)
     heads, groups = kinds_of(quantities)
     everything = measure_all("", quantities, [*heads, *groups])
-    results = measure_in_rounds("", quantities, (heads, groups), 6, 0.2, 0)
+    results = measure_in_rounds("", quantities, {}, (heads, groups), 6, 0.2, 0)
     for task, result in results.items():
         whole = everything[task].certified(range(len(heads)))
         np.testing.assert_array_equal(
@@ -95,7 +101,7 @@ def test_heads_measured_on_all_examples_have_the_intervals_of_everything_exact(q
 def test_values_of_examples_have_the_certified_mean(quantities):
     """With a slope of 1 the certified mean is the mean of the values."""
     heads, _ = kinds_of(quantities)
-    result = measure_in_rounds("", quantities, (heads,), 6, 0.2, 0)["Colours"]
+    result = measure_in_rounds("", quantities, {}, (heads,), 6, 0.2, 0)["Colours"]
     values = result.values(range(len(heads)))
     turns = result.turns == 6
     drawn = result.draw.first(6)
@@ -103,6 +109,51 @@ def test_values_of_examples_have_the_certified_mean(quantities):
     np.testing.assert_allclose(values[:, turns].mean(0), result.attributed[:, turns].mean(0) + residuals.mean(0))
     every = result.turns == EVERY
     np.testing.assert_allclose(values[:, every], result.exact[:, every])
+
+
+def odd_example(seed):
+    """100 examples of 40 heads, most of which matter little. On one example the first head has a large effect, of which
+    the attribution at the prompt knows nothing and that at the twin a little."""
+    rng = np.random.default_rng(seed)
+    exact = rng.normal(size=(100, 40)) * np.where(np.arange(40) < 8, 0.2, 0.02) + np.where(np.arange(40) < 8, 0.5, 0)
+    attributed, at_twin = (exact + rng.normal(size=exact.shape) * 0.02 for _ in range(2))
+    exact[17, 0] += 12
+    at_twin[17, 0] += 1
+    return attributed, at_twin, exact
+
+
+def certified_first_head(attributed, at_twin, exact, seed):
+    """Its interval; the truth is the mean of these examples."""
+    rng, groups = np.random.default_rng([seed, 1]), [str(i) for i in range(100)]
+    size = possible_size(attributed, at_twin)
+    draw = draw_examples(size, np.ones(100), most_turns(4), rng)
+
+    def look_up(_, parts):
+        return [exact[np.ix_(part.examples, part.units)] for part in parts]
+
+    state = {"a": nothing_measured(attributed, size, groups, draw)}
+    summary = run_rounds(state, [40], 4, 0.1, look_up)["a"].certified([0]).summary
+    return summary.low[0] <= exact[:, 0].mean() <= summary.high[0]
+
+
+def test_an_example_of_which_only_the_twin_knows_is_looked_at():
+    worlds = [odd_example(seed) for seed in range(30)]
+    with_twin = [certified_first_head(a, t, x, seed) for seed, (a, t, x) in enumerate(worlds)]
+    without = [certified_first_head(a, a, x, seed) for seed, (a, _, x) in enumerate(worlds)]
+    assert np.mean(with_twin) == 1 > 0.8 > np.mean(without)
+
+
+def test_how_large_an_effect_may_be_is_said_by_the_larger_attribution_of_every_unit(quantities):
+    task, quantity = next(iter(quantities.items()))
+    heads, groups = kinds_of(quantities)
+    shape = quantity.context.model.shape
+    rng = np.random.default_rng(0)
+    a, t = (rng.normal(size=(len(quantity.items), shape[0] * shape[1])) for _ in range(2))
+    state = begin_rounds({task: a}, {task: t}, quantities, [*heads, *groups], 4, 0)[task]
+    np.testing.assert_array_equal(state.size[:, : len(heads)], np.maximum(np.abs(a), np.abs(t)))
+    first = list(groups[0][1])  # the effects of its heads add up before they are compared
+    np.testing.assert_allclose(state.size[:, len(heads)], np.maximum(*(np.abs(x[:, first].sum(1)) for x in (a, t))))
+    assert not state.looked.any() and np.isnan(state.exact).all()
 
 
 @pytest.mark.parametrize(("examples", "drawn"), [(48, False), (49, True)])
@@ -113,7 +164,7 @@ def test_of_many_examples_the_last_round_draws(examples, drawn):
     known[:, :2] += 10
     groups = [str(i) for i in range(examples)]
     draw = draw_examples(attributed, rng.integers(1, 25, examples), most_turns(4), rng)
-    state = {"a": nothing_measured(attributed, groups, draw)}
+    state = {"a": nothing_measured(attributed, np.abs(attributed), groups, draw)}
 
     def look_up(_, parts):
         return [known[np.ix_(part.examples, part.units)] for part in parts]
@@ -134,10 +185,10 @@ def test_rounds_pull_values_near_the_cut_a_little_towards_zero_and_no_others():
 def test_what_is_drawn_of_a_task_does_not_depend_on_the_others(quantities):
     attributed = {task: np.ones((len(q.items), len(q.context.heads))) for task, q in quantities.items()}
     units = single_heads(next(iter(quantities.values())).context.heads)
-    together = begin_rounds(attributed, quantities, units, 4, 0)
+    together = begin_rounds(attributed, {}, quantities, units, 4, 0)
     assert len(together) > 1
     for task in quantities:
-        alone = begin_rounds({task: attributed[task]}, quantities, units, 4, 0)
+        alone = begin_rounds({task: attributed[task]}, {}, quantities, units, 4, 0)
         assert alone[task].draw.turns.tolist() == together[task].draw.turns.tolist()
     first, second = (measured.draw.turns.tolist() for measured in list(together.values())[:2])
     assert first != second
@@ -149,7 +200,8 @@ def test_heads_with_the_largest_effects_go_on_also_where_there_are_too_few_group
     exact = rng.normal(size=(32, heads)) * 0.01 + np.where(np.arange(heads) >= 32, 3.0, 0.0)
     attributed = exact + rng.normal(size=exact.shape) * 0.1
     names = [str(i % groups) for i in range(32)]
-    state = {"a": nothing_measured(attributed, names, draw_examples(attributed, np.ones(32), most_turns(4), rng))}
+    draw = draw_examples(attributed, np.ones(32), most_turns(4), rng)
+    state = {"a": nothing_measured(attributed, np.abs(attributed), names, draw)}
 
     def look_up(_, parts):
         return [exact[np.ix_(part.examples, part.units)] for part in parts]

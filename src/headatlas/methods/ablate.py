@@ -29,6 +29,7 @@ from headatlas.stats import Array, overlap, rank_correlation
 from headatlas.suites.suite import MAPPED
 
 if TYPE_CHECKING:
+    from headatlas.methods.effects import Quantities
     from headatlas.run.context import RunContext
     from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
@@ -162,28 +163,29 @@ class Ablate(Method):
 
         quantities = plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
         heads, groups = single_heads(context.heads), kv_groups(context.model)
-        parts: list[tuple[str, dict[str, TaskQuantity], tuple[list[Unit], ...]]] = [("", quantities, (heads, groups))]
-        twins = mirrored(quantities) if self.enough else {}
-        parts += [(" of twins", twins, (heads,))] if twins else []
+        twins = mirrored(quantities)
+        parts: list[tuple[str, Quantities, Quantities, tuple[list[Unit], ...]]]
+        parts = [("", quantities, twins, (heads, groups))]
+        parts += [(" of twins", twins, _with_twins(quantities, twins), (heads,))] if self.enough and twins else []
         steps = []
-        for whose, some, kinds in parts:
+        for whose, some, mirrors, kinds in parts:
             if self.exact == ALL:
                 steps.append(exact_step(f"Exact effects{whose}", some, [unit for kind in kinds for unit in kind]))
             elif not whose and (race := self._race(context)):
-                steps += race_steps(whose, some, kinds, race, self.seed)
+                steps += race_steps(whose, some, mirrors, kinds, race, self.seed)
             else:
-                steps += round_steps(whose, some, kinds, self.exact, self.thorough, self.seed)
+                steps += round_steps(whose, some, mirrors, kinds, self.exact, self.thorough, self.seed)
         return steps
 
     def measure(self, context: RunContext) -> Measured:
         quantities = plan_tasks(context, MAPPED, self.metric, self.baseline, self.seed)
         say_left_out(self.info.name, quantities)
         heads, groups = single_heads(context.heads), kv_groups(context.model)
-        race = self._race(context)
+        twins, race = mirrored(quantities), self._race(context)
         if race:
-            measured = measure_in_race("", quantities, (heads, groups), race, self.seed)
+            measured = measure_in_race("", quantities, twins, (heads, groups), race, self.seed)
         else:
-            measured = self._measured(quantities, (heads, groups))
+            measured = self._measured(quantities, twins, (heads, groups))
         each, together = range(len(heads)), range(len(heads), len(heads) + len(groups))
         needed = {task: m.certified(each) for task, m in measured.items()}
         values = {task: m.values(each) for task, m in measured.items()}
@@ -199,7 +201,7 @@ class Ablate(Method):
         if len(task_shares) > 1:
             maps += [self._map(context, task, "specific", result) for task, result in specific(task_shares).items()]
         if self.enough:
-            gains = self._measured(mirrored(quantities), (heads,), " of twins")
+            gains = self._measured(twins, _with_twins(quantities, twins), (heads,), " of twins")
             maps += [self._map(context, task, "enough", negative(m.certified(each))) for task, m in gains.items()]
         entries = [
             entry
@@ -218,11 +220,15 @@ class Ablate(Method):
         return Race(self.top, self.confidence, self.budget, self.exact, len(context.heads), self.odd)
 
     def _measured(
-        self, quantities: dict[str, TaskQuantity], kinds: Sequence[Sequence[Unit]], whose: str = ""
+        self,
+        quantities: dict[str, TaskQuantity],
+        mirrors: dict[str, TaskQuantity],
+        kinds: Sequence[Sequence[Unit]],
+        whose: str = "",
     ) -> dict[str, Measurements]:
         if self.exact == ALL:
             return measure_all(f"Exact effects{whose}", quantities, [unit for kind in kinds for unit in kind])
-        return measure_in_rounds(whose, quantities, kinds, self.exact, self.thorough, self.seed)
+        return measure_in_rounds(whose, quantities, mirrors, kinds, self.exact, self.thorough, self.seed)
 
     def _map(self, context: RunContext, task: str, measure: str, result: Certified) -> HeadMap:
         return HeadMap(self.info.name, measure, task, 0, context.heads, result.summary)
@@ -250,6 +256,11 @@ class Ablate(Method):
             entry("half overlap", float(np.mean([_shared(*pair) for pair in pairs]))),
             entry("half correlation", float(np.mean([rank_correlation(*pair) for pair in pairs]))),
         ]
+
+
+def _with_twins(quantities: dict[str, TaskQuantity], twins: dict[str, TaskQuantity]) -> dict[str, TaskQuantity]:
+    """The quantities of tasks that have mirrored ones: their mirrors, seen from there."""
+    return {task: quantities[task] for task in twins}
 
 
 def _shared(first: Array, second: Array) -> float:

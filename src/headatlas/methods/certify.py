@@ -3,6 +3,8 @@
 Prediction-powered inference (Angelopoulos et al. 2023; tuned as in PPI++): with attribution A on all N examples and the
 exact effect X on n of them, drawn with known probabilities, theta = lam * mean(A) + mean over the drawn ones of
 (X - lam * A) / (N p). Whatever A is worth, theta has no bias; where A is good its interval is almost that of X on all.
+Examples on which a head was measured for sure, whatever the draw, count with their exact effects, and the draw speaks
+for the others.
 """
 
 from __future__ import annotations
@@ -42,16 +44,16 @@ class Draw:
         return replace(self, turns=self.turns[:turns])
 
 
-def draw_examples(attributed: Array, cost: Array, turns: int, rng: np.random.Generator) -> Draw:
-    """Draw examples to measure: often where their attributions [example, head] are large, and where they cost little.
+def draw_examples(size: Array, cost: Array, turns: int, rng: np.random.Generator) -> Draw:
+    """Draw examples to measure: often where effects may be large, and where they cost little.
 
-    Where attribution is wrong it is wrong in proportion to its size, so drawing large examples more often makes the
-    weighted residuals alike: the correction has less noise and lighter tails than with equal chances. Dividing by the
-    `cost` of measuring an example [example] buys more turns for the same work. A third of the chance is spread evenly,
-    so that no weight is more than three.
+    Where attribution is wrong it is wrong in proportion to the `size` of effects [example, head], so drawing large
+    examples more often makes the weighted residuals alike: the correction has less noise and lighter tails than with
+    equal chances. Dividing by the `cost` of measuring an example [example] buys more turns for the same work. A third
+    of the chance is spread evenly, so that no weight is more than three.
     """
-    size = np.sqrt(np.square(attributed / np.maximum(root_mean_square(attributed), 1e-12)).mean(1)) / cost
-    chance = 1 / 3 / len(size) + 2 / 3 * size / size.sum() if size.sum() > 0 else np.full(len(size), 1 / len(size))
+    worth, even = np.sqrt(np.square(size / np.maximum(root_mean_square(size), 1e-12)).mean(1)) / cost, 1 / len(size)
+    chance = even / 3 + 2 / 3 * worth / worth.sum() if worth.sum() > 0 else np.full(len(size), even)
     return Draw(rng.choice(len(size), size=turns, p=chance / chance.sum()), chance / chance.sum())
 
 
@@ -75,39 +77,48 @@ class Certified:
     same_sign: Array
 
 
-def certify(attributed: Array, exact: Array, draw: Draw, groups: Sequence[str]) -> Certified:
-    """Certified mean effects from attributions [example, head] and exact effects [example, head] of drawn examples."""
+def certify(
+    attributed: Array, exact: Array, draw: Draw, groups: Sequence[str], looked: NDArray[np.bool_] | None = None
+) -> Certified:
+    """Certified mean effects from attributions [example, head] and exact effects [example, head] of drawn examples, and
+    of those that each head was `looked` at on [example, head], whatever was drawn."""
+    looked = np.zeros(attributed.shape, dtype=bool) if looked is None else looked
     a, x, w = attributed[draw.turns], exact[draw.turns], draw.weights[:, None]
-    terms, coefficients = estimates_by_turn(attributed, exact, draw)
+    terms, coefficients = estimates_by_turn(attributed, exact, draw, looked)
     n, clusters, df = len(terms), len(set(groups)), effective_groups(groups) - 1
     correction = moderated_variance(terms.var(0, ddof=1), n - 1, root_mean_square(attributed))
     drawn = correction.variance / n * (1 + MISSED_TURNS / n)
-    # The examples themselves are a sample: the spread of their effects is that of their attributions, times lambda,
-    # and of what those leave unexplained.
-    unexplained = (w * np.square(x - coefficients * a)).mean(0) / len(attributed)
-    spread_a, skewness = clustered_moments(attributed, groups)
-    coefficient = coefficients.mean(0)
-    sampled = np.square(coefficient) * spread_a + unexplained
+    # The examples themselves are a sample: the spread of their effects is that of what is known of each of them, and of
+    # what attributions leave unexplained of the others.
+    spread, skewness = clustered_moments(np.where(looked, exact, coefficients.mean(0) * attributed), groups)
+    others = np.where(looked[draw.turns], 0, np.square(x - coefficients * a))
+    sampled = spread + (w * others).mean(0) / len(attributed)
     variance = sampled + drawn
     # The skewness of a sum: third moments add up, and only that of the sampled part is known.
-    part = np.divide(np.square(coefficient) * spread_a, variance, out=np.zeros_like(variance), where=variance > 0)
-    skewness = np.sign(coefficient) * skewness * part**1.5
+    part = np.divide(spread, variance, out=np.zeros_like(variance), where=variance > 0)
     parts = np.square(sampled) / df + np.square(drawn) / correction.df
     # Never more than the groups allow: both parts are estimated from the same few groups.
     dfs = np.minimum(df, np.divide(np.square(variance), parts, out=np.full_like(variance, df), where=parts > 0))
+    measured = looked.copy()
+    measured[draw.examples] = True
     return Certified(
-        estimate(terms.mean(0), np.sqrt(variance), dfs, clusters, skewness),
-        np.full(a.shape[1], len(draw.examples)),
+        estimate(terms.mean(0), np.sqrt(variance), dfs, clusters, skewness * part**1.5),
+        measured.sum(0),
         _variance_left(a, x, w),
         (np.sign(a) == np.sign(x)).mean(0),
     )
 
 
-def estimates_by_turn(attributed: Array, exact: Array, draw: Draw) -> tuple[Array, Array]:
+def estimates_by_turn(
+    attributed: Array, exact: Array, draw: Draw, looked: NDArray[np.bool_] | None = None
+) -> tuple[Array, Array]:
     """[turn, head]: what each turn says of the mean effect over all examples, without bias; and its lambda."""
+    looked = np.zeros(attributed.shape, dtype=bool) if looked is None else looked
     a, x, w = attributed[draw.turns], exact[draw.turns], draw.weights[:, None]
     coefficients = _cross_fitted(a, x, w, np.square(attributed).mean(0))
-    return coefficients * attributed.mean(0) + w * (x - coefficients * a), coefficients
+    known, others = np.where(looked, exact, 0).mean(0), np.where(looked, 0, attributed).mean(0)
+    corrections = np.where(looked[draw.turns], 0, w * (x - coefficients * a))
+    return known + coefficients * others + corrections, coefficients
 
 
 def _variance_left(a: Array, x: Array, w: Array) -> Array:

@@ -31,16 +31,11 @@ Quantities = Mapping[str, "TaskQuantity"]  # by task
 BatchCell = tuple[str, "Batch", "Cell"]  # with its task
 
 
-def attributed_effects(title: str, quantities: Quantities) -> dict[str, Array]:
-    """Per task, what each example would lose without each head, to first order [example, layer * head]."""
-    return attributed_both_ways(title, quantities, {})[0]
-
-
 def attributed_both_ways(
     title: str, quantities: Quantities, mirrors: Quantities
 ) -> tuple[dict[str, Array], dict[str, Array]]:
-    """`attributed_effects` of some tasks and of the mirrored quantities of those that have them. Prompt and twin are
-    run once for both."""
+    """Per task, what each example would lose without each head, to first order [example, layer * head]; and the same of
+    the mirrored quantities, of tasks that have them. Prompt and twin are run once for both."""
     forth, back = attribution_cells(quantities, mirrors)
     results = _run(title, quantities, [*forth, *back])
     return _by_task(quantities, forth, results), _by_task(mirrors, back, results)

@@ -3,7 +3,7 @@
 The question is which K heads would have the largest effects if every head were measured on every one of these examples.
 So the only chance is in the draw of examples, and a head that has been measured on all of them has no error left.
 
-Every head is measured on a few drawn examples, and heads that may matter also where their attributions are largest. The
+Every head is measured on a few drawn examples, and heads that may matter also where their effects may be largest. The
 K heads with the largest estimates are then measured on all: they set the bar. Heads that may still be on either side of
 it are measured on twice and then six times as many drawn examples, and in the end on all, those that reach highest
 first, until every head is settled or the budget is spent.
@@ -32,16 +32,19 @@ from headatlas.atlas.records import (
     Head,
 )
 from headatlas.methods.certify import MISSED_TURNS, estimates_by_turn, moderated_variance, root_mean_square
-from headatlas.methods.effects import attributed_effects
+from headatlas.methods.effects import attributed_both_ways
 from headatlas.methods.rounds import (
     EVERY,
+    EVERY_HEAD,
     Indices,
     Measure,
     Measurements,
     Part,
     begin_rounds,
+    largest,
     measure_parts,
     measure_round,
+    parts_by_example,
     with_model,
 )
 from headatlas.stats import Array
@@ -50,14 +53,13 @@ if TYPE_CHECKING:
     from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
 
-ODD_EXAMPLE = 1.25  # an odd example of a head may be off by this times the largest error of attribution seen
 USUAL = 2.0  # standard errors beside such an example; that both are extreme is not to be expected
-GLANCES = 4  # examples with the largest attributions of a head, on which it is measured to see how wrong they are
+GLANCES = 4  # examples where the effect of a head may be largest: there it is seen how wrong attribution is
 IN_SIGHT = 2.0  # root mean squares of its attributions by which a head may be better than attributed to be glanced at
 LEVELS = (1, 2, 6)  # times the turns of the first round, after which heads are compared
 FEWEST_FINAL = 8  # heads that are measured on all examples together; fewer would be mostly overhead
 MOST_ROUNDS = 16  # after the first; about six are usual
-FIRST_ROUND, RACE = "every head", "the race"  # as rounds are called while they run
+RACE = "the race"  # as its rounds are called while they run, after the first
 
 
 @dataclass(frozen=True)
@@ -104,18 +106,24 @@ class Standing:
 
 
 def measure_in_race(
-    title: str, quantities: Mapping[str, TaskQuantity], kinds: Sequence[Sequence[Unit]], race: Race, seed: int
+    title: str,
+    quantities: Mapping[str, TaskQuantity],
+    mirrors: Mapping[str, TaskQuantity],
+    kinds: Sequence[Sequence[Unit]],
+    race: Race,
+    seed: int,
 ) -> dict[str, Measurements]:
     """By task: attributed on all examples; units of the first kind race, others are in the first round only."""
     units = [unit for kind in kinds for unit in kind]
-    state = begin_rounds(attributed_effects(f"Attribution{title}", quantities), quantities, units, race.turns, seed)
+    attributed = attributed_both_ways(f"Attribution{title}", quantities, mirrors)
+    state = begin_rounds(*attributed, quantities, units, race.turns, seed)
     return run_race(state, race, with_model(title, quantities, units))
 
 
 def run_race(state: Mapping[str, Measurements], race: Race, measure: Measure) -> dict[str, Measurements]:
     """All tasks go through their rounds side by side, each until it is settled or has spent its budget."""
     every = {task: np.arange(len(measured.turns)) for task, measured in state.items()}
-    current = measure_round(state, FIRST_ROUND, every, dict.fromkeys(state, race.turns), measure)
+    current = measure_round(state, EVERY_HEAD, every, dict.fromkeys(state, race.turns), measure)
     glances = [part for task, measured in current.items() for part in glance_at(task, measured, race)]
     current = measure_parts(current, RACE, glances, measure)
     for _ in range(1, MOST_ROUNDS):
@@ -129,20 +137,17 @@ def run_race(state: Mapping[str, Measurements], race: Race, measure: Measure) ->
 
 
 def glance_at(task: str, measured: Measurements, race: Race) -> list[Part]:
-    """Heads in sight of the first K by attribution, each on the examples where its attributions are largest.
+    """Heads in sight of the first K by attribution, each on the examples where its effect may be largest.
 
     Where attention is saturated, attribution misses most of a large effect, and that on few examples: a draw does not
-    meet them, but they are those on which attributions are largest.
+    meet them, but they are those on which attributions are largest, at the prompt or at its twin.
     """
     attributed = measured.attributed[:, : race.heads]
     reach = attributed.mean(0) + IN_SIGHT * root_mean_square(attributed)
     bar = np.sort(attributed.mean(0))[-min(race.top, race.heads)]
     heads = np.argsort(-reach, kind="stable")[: int((reach > bar).sum())]
     heads = heads[: _affords(measured, race, GLANCES)]
-    largest = np.argsort(-np.abs(attributed[:, heads]), axis=0, kind="stable")[:GLANCES]  # [glance, head]
-    wanted = np.zeros(attributed.shape, dtype=bool)
-    wanted[largest, heads] = np.isnan(measured.exact[largest, heads])
-    return [Part(task, np.array([i]), np.flatnonzero(row)) for i, row in enumerate(wanted) if row.any()]
+    return parts_by_example(task, largest(measured.size, heads, GLANCES) & np.isnan(measured.exact))
 
 
 def next_move(measured: Measurements, race: Race) -> tuple[Indices, int]:
@@ -209,9 +214,8 @@ def standing(measured: Measurements, race: Race) -> Standing:
 
 
 def odd_error(measured: Measurements, race: Race) -> float:
-    """How far attribution may be off on an odd example, from the largest error that was seen of any head."""
-    errors = np.abs(measured.exact - measured.attributed)[:, : race.heads]
-    return ODD_EXAMPLE * float(np.nanmax(errors))
+    """How far attribution may be off on an odd example: the largest error that was seen of any head."""
+    return float(np.nanmax(np.abs(measured.exact - measured.attributed)[:, : race.heads]))
 
 
 def _drawn(measured: Measurements, heads: Indices, turns: int) -> tuple[Array, Array, float]:

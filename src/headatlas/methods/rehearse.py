@@ -19,8 +19,18 @@ from headatlas.methods.effects import (
     exact_cells,
     exact_load,
 )
-from headatlas.methods.race import FIRST_ROUND, MOST_ROUNDS, run_race
-from headatlas.methods.rounds import BADLY, EVERY, begin_rounds, last_turns, more_turns, run_rounds
+from headatlas.methods.race import MOST_ROUNDS, run_race
+from headatlas.methods.rounds import (
+    BADLY,
+    EVERY,
+    EVERY_HEAD,
+    FIFTH,
+    LOOKS,
+    begin_rounds,
+    last_turns,
+    more_turns,
+    run_rounds,
+)
 from headatlas.run.work import Step
 from headatlas.stats import Array
 
@@ -57,7 +67,13 @@ def _exact(title: str, quantities: Quantities, units: Mapping[str, Sequence[Unit
 
 
 def round_steps(
-    title: str, quantities: Quantities, kinds: Sequence[Sequence[Unit]], turns: int, thorough: float, seed: int
+    title: str,
+    quantities: Quantities,
+    mirrors: Quantities,
+    kinds: Sequence[Sequence[Unit]],
+    turns: int,
+    thorough: float,
+    seed: int,
 ) -> list[Step]:
     """The steps of `measure_in_rounds`."""
     units = [unit for kind in kinds for unit in kind]
@@ -66,37 +82,45 @@ def round_steps(
     last = last_turns(turns, longest)
     most_examples = iter((turns, more_turns(turns) - turns, (longest if last == EVERY else last) - 1))
 
-    def most(_: str, parts: Sequence[Part]) -> int:
+    def most(whose: str, parts: Sequence[Part]) -> int:
         examples = next(most_examples)
-        return sum(most_exact_tokens(quantities[p.task], examples, units, len(p.units)) for p in parts)
+        drawn = {part.task: part for part in reversed(parts)}.values()  # the first of each task
+        tokens = sum(most_exact_tokens(quantities[p.task], examples, units, len(p.units)) for p in drawn)
+        return tokens + sum(_most_look_tokens(quantities[p.task], len(p.units)) for p in drawn if whose == FIFTH)
 
     def run(state: dict[str, Measurements], measure: Measure) -> None:
         run_rounds(state, [*map(len, kinds)], turns, thorough, measure)
 
-    return _rehearse(title, quantities, units, turns, seed, run, most)
+    return _rehearse(title, quantities, mirrors, units, turns, seed, run, most)
 
 
 def race_steps(
-    title: str, quantities: Quantities, kinds: Sequence[Sequence[Unit]], race: Race, seed: int
+    title: str,
+    quantities: Quantities,
+    mirrors: Quantities,
+    kinds: Sequence[Sequence[Unit]],
+    race: Race,
+    seed: int,
 ) -> list[Step]:
     """The steps of `measure_in_race`. Noise settles nothing, so all of the budget is spent."""
     units = [unit for kind in kinds for unit in kind]
     whole = iter((sum(_most_race_tokens(q, race) for q in quantities.values() if q.items),))
 
     def most(whose: str, parts: Sequence[Part]) -> int:
-        if whose == FIRST_ROUND:
+        if whose == EVERY_HEAD:
             return sum(most_exact_tokens(quantities[p.task], race.turns, units, len(p.units)) for p in parts)
         return next(whole, 0)  # the bound is one of all rounds together
 
     def run(state: dict[str, Measurements], measure: Measure) -> None:
         run_race(state, race, measure)
 
-    return _rehearse(title, quantities, units, race.turns, seed, run, most)
+    return _rehearse(title, quantities, mirrors, units, race.turns, seed, run, most)
 
 
 def _rehearse(
     title: str,
     quantities: Quantities,
+    mirrors: Quantities,
     units: Sequence[Unit],
     turns: int,
     seed: int,
@@ -104,7 +128,7 @@ def _rehearse(
     most: Callable[[str, Sequence[Part]], int],
 ) -> list[Step]:
     """Attribution, and what `run` would measure if effects were noise; `most` bounds the tokens of each round."""
-    steps = [attribution_step(f"Attribution{title}", quantities, {})]
+    steps = [attribution_step(f"Attribution{title}", quantities, mirrors)]
     noise = {
         task: _noise(number, len(q.items), _heads(q)) for number, (task, q) in enumerate(quantities.items()) if q.items
     }
@@ -118,7 +142,7 @@ def _rehearse(
         return [_noise(len(steps), len(part.examples), len(part.units)) for part in parts]
 
     if noise:
-        run(begin_rounds(noise, quantities, units, turns, seed), note)
+        run(begin_rounds(noise, {}, quantities, units, turns, seed), note)
     return steps
 
 
@@ -132,8 +156,19 @@ def _most_race_tokens(quantity: TaskQuantity, race: Race) -> int:
     """Tokens that a race cannot exceed after its first round: each effect a whole forward of the longest example, and
     in each round the prefix, the twin and the prompt of every example."""
     singles = quantity.batches(1)  # one example each
-    longest = max(batch.ids.numel() for batch in singles)
-    return longest * (round(race.budget * len(singles) * race.heads) + 3 * len(singles) * MOST_ROUNDS)
+    return _longest(quantity) * (round(race.budget * len(singles) * race.heads) + 3 * len(singles) * MOST_ROUNDS)
+
+
+def _most_look_tokens(quantity: TaskQuantity, units: int) -> int:
+    """Tokens that looks at so many units cannot exceed: each effect a whole forward of the longest example, and the
+    prefix, the twin and the prompt of every example that is looked at."""
+    effects = LOOKS * units
+    return _longest(quantity) * (effects + 3 * min(effects, len(quantity.items)))
+
+
+def _longest(quantity: TaskQuantity) -> int:
+    """Tokens of the longest example, with all its rows."""
+    return max(batch.ids.numel() for batch in quantity.batches(1))
 
 
 def most_exact_tokens(quantity: TaskQuantity, examples: int, units: Sequence[Unit], count: int) -> int:

@@ -3,6 +3,10 @@
 How many examples a head is measured on follows from its attributions and from what earlier rounds measured. Each draw
 by itself has no bias. Heads whose first draws came out large are measured further, and the others are not, so values of
 heads near the cut are pulled a little towards zero; heads that are measured on all examples need no correction at all.
+
+A gradient at the prompt misses what a saturated part of the model hides, and that on few examples, which a draw hardly
+meets. A gradient at the twin often sees it. So both say how large an effect may be, and heads that may matter are
+looked at where that is most.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headatlas.methods.certify import Certified, Draw, certify, certify_all, draw_examples
-from headatlas.methods.effects import attributed_effects, attributed_units, exact_effects, forward_tokens
+from headatlas.methods.effects import attributed_both_ways, attributed_units, exact_effects, forward_tokens
 from headatlas.stats import PER_COLUMN, Array, Summary
 
 if TYPE_CHECKING:
@@ -24,8 +28,10 @@ if TYPE_CHECKING:
     from headatlas.run.quantity import TaskQuantity
 
 SECOND_SHARE, SECOND_TURNS = 1 / 5, 4  # of the units, and times the turns of the first round
+LOOKS = 2  # examples on which those of the second round are measured whatever is drawn: where effects may be largest
 THIRD_TURNS = 12  # times those of the first round; where there are no more examples than that, all are measured
 PREDICTED = 0.05  # of the variance: where attribution leaves no more, not every example has to be measured
+EVERY_HEAD, FIFTH = "every head", "a fifth of the heads"  # as rounds are called while they run
 BADLY = "heads that attribution predicts badly"
 Indices = NDArray[np.int64]
 
@@ -46,15 +52,18 @@ Measure = Callable[[str, Sequence[Part]], Sequence[Array]]
 class Measurements:
     """What was measured of one task.
 
-    `exact` [example, unit] is NaN where nothing was measured. `turns` [unit] says how many turns of the draw were
-    measured of each unit, EVERY where every example was.
+    `size` [example, unit] says how large an effect may be, by the attributions at the prompt and at its twin. `exact`
+    [example, unit] is NaN where nothing was measured. `turns` [unit] says how many turns of the draw were measured of
+    each unit, EVERY where every example was; `looked` [example, unit], where it was measured besides the draw.
     """
 
     groups: Sequence[str]
     attributed: Array
+    size: Array
     exact: Array
     draw: Draw
     turns: NDArray[np.int64]
+    looked: NDArray[np.bool_]
 
     def examples_of(self, turns: int) -> Indices:
         """The distinct examples of so many turns, in order."""
@@ -70,13 +79,15 @@ class Measurements:
             if turns == EVERY:
                 parts.append(certify_all(exact, self.groups, attributed))
             else:
-                parts.append(certify(attributed, exact, self.draw.first(turns), self.groups))
+                looked = self.looked[:, chosen]
+                parts.append(certify(attributed, exact, self.draw.first(turns), self.groups, looked))
             order.append(np.flatnonzero(self.turns[columns] == turns))
         return _joined(parts, np.argsort(np.concatenate(order)))
 
     def values(self, units: Sequence[int]) -> Array:
-        """[example, unit], estimates without bias: the exact effect where all were measured; elsewhere the attribution,
-        and what exact effects add to it times how often they were drawn over how often that was to be expected."""
+        """[example, unit], estimates without bias: the exact effect where all were measured or this one was looked at;
+        elsewhere the attribution, and what exact effects add to it times how often they were drawn over how often that
+        was to be expected."""
         columns = np.asarray(units)
         values = self.attributed[:, columns].copy()
         for turns in np.unique(self.turns[columns]):
@@ -89,6 +100,7 @@ class Measurements:
             drawn = np.flatnonzero(times)
             weights = times[drawn] / (turns * self.draw.chance[drawn])
             values[np.ix_(drawn, where)] += weights[:, None] * (exact[drawn] - values[np.ix_(drawn, where)])
+            values[:, where] = np.where(self.looked[:, columns[where]], exact, values[:, where])
         return values
 
 
@@ -99,23 +111,29 @@ def measure_all(title: str, quantities: Mapping[str, TaskQuantity], units: Seque
     """Every unit on every example, by task."""
     effects = exact_effects(title, quantities, dict.fromkeys(quantities, units))
     nothing = Draw(np.zeros(0, dtype=np.int64), np.zeros(0))
-    turns = np.full(len(units), EVERY)
     return {
-        task: Measurements(quantities[task].groups, exact, exact, nothing, turns) for task, exact in effects.items()
-    }
+        task: replace(
+            nothing_measured(exact, np.abs(exact), quantities[task].groups, nothing),
+            exact=exact, turns=np.full(len(units), EVERY),
+        )
+        for task, exact in effects.items()
+    }  # fmt: skip
 
 
 def measure_in_rounds(
     title: str,
     quantities: Mapping[str, TaskQuantity],
+    mirrors: Mapping[str, TaskQuantity],
     kinds: Sequence[Sequence[Unit]],
     turns: int,
     thorough: float,
     seed: int,
 ) -> dict[str, Measurements]:
-    """Units of several kinds (heads, groups of heads) by task: attributed on all examples, exact on some."""
+    """Units of several kinds (heads, groups of heads) by task: attributed on all examples, exact on some. `mirrors` are
+    the mirrored quantities of tasks that have twins."""
     units = [unit for kind in kinds for unit in kind]
-    state = begin_rounds(attributed_effects(f"Attribution{title}", quantities), quantities, units, turns, seed)
+    attributed = attributed_both_ways(f"Attribution{title}", quantities, mirrors)
+    state = begin_rounds(*attributed, quantities, units, turns, seed)
     sizes = [len(kind) for kind in kinds]
     return run_rounds(state, sizes, turns, thorough, with_model(title, quantities, units))
 
@@ -137,22 +155,32 @@ def with_model(title: str, quantities: Mapping[str, TaskQuantity], units: Sequen
 
 def begin_rounds(
     attributed: Mapping[str, Array],
+    at_twin: Mapping[str, Array],
     quantities: Mapping[str, TaskQuantity],
     units: Sequence[Unit],
     turns: int,
     seed: int,
 ) -> dict[str, Measurements]:
-    """From attributions [example, layer * head] by task: the examples are drawn, nothing is measured yet.
+    """From attributions [example, layer * head] by task, and those at the twins of tasks that have them: the examples
+    are drawn, nothing is measured yet.
 
     The draw of a task follows from its name, so its map is the same whatever other tasks are mapped.
     """
     state = {}
     for task, effects in attributed.items():
-        by_unit = attributed_units(effects, units, quantities[task].context.model.shape)
+        shape, twins = quantities[task].context.model.shape, at_twin.get(task, effects)
         rng = np.random.default_rng([seed, zlib.crc32(task.encode())])
-        draw = draw_examples(effects, forward_tokens(quantities[task]), most_turns(turns), rng)
-        state[task] = nothing_measured(by_unit, quantities[task].groups, draw)
+        size = possible_size(effects, twins)
+        draw = draw_examples(size, forward_tokens(quantities[task]), most_turns(turns), rng)
+        by_unit = attributed_units(effects, units, shape)
+        unit_size = possible_size(by_unit, attributed_units(twins, units, shape))
+        state[task] = nothing_measured(by_unit, unit_size, quantities[task].groups, draw)
     return state
+
+
+def possible_size(attributed: Array, at_twin: Array) -> Array:
+    """How large an effect may be [example, unit]: the larger of both attributions."""
+    return np.maximum(np.abs(attributed), np.abs(at_twin))
 
 
 def more_turns(turns: int) -> int:
@@ -165,22 +193,23 @@ def most_turns(turns: int) -> int:
     return THIRD_TURNS * turns
 
 
-def nothing_measured(attributed: Array, groups: Sequence[str], draw: Draw) -> Measurements:
+def nothing_measured(attributed: Array, size: Array, groups: Sequence[str], draw: Draw) -> Measurements:
     unmeasured, none = np.full_like(attributed, np.nan), np.zeros(attributed.shape[1], dtype=np.int64)
-    return Measurements(groups, attributed, unmeasured, draw, none)
+    return Measurements(groups, attributed, size, unmeasured, draw, none, np.zeros(attributed.shape, dtype=bool))
 
 
 def run_rounds(
     state: Mapping[str, Measurements], sizes: Sequence[int], turns: int, thorough: float, measure: Measure
 ) -> dict[str, Measurements]:
     """Round 1 measures every unit on `turns` drawn examples, round 2 the fifth of each kind with the farthest intervals
-    on more. Round 3 measures what attribution predicts badly among the share `thorough` of each kind with the farthest
-    intervals on still more, or on all examples where there are few. `sizes` are the numbers of units of each kind.
+    on more, and where their effects may be largest. Round 3 measures what attribution predicts badly among the share
+    `thorough` of each kind with the farthest intervals on still more, or on all examples where there are few. `sizes`
+    are the numbers of units of each kind.
     """
     last = {task: last_turns(turns, len(measured.exact)) for task, measured in state.items()}
     rounds = [
-        ("every head", 1.0, dict.fromkeys(state, turns)),
-        ("a fifth of the heads", SECOND_SHARE, dict.fromkeys(state, more_turns(turns))),
+        (EVERY_HEAD, 1.0, dict.fromkeys(state, turns)),
+        (FIFTH, SECOND_SHARE, dict.fromkeys(state, more_turns(turns))),
     ]
     rounds += [(BADLY, thorough, last)] if thorough else []
     current = dict(state)
@@ -188,7 +217,7 @@ def run_rounds(
         chosen = {task: _farthest(measured, share, sizes) for task, measured in current.items()}
         if whose == BADLY:
             chosen = {task: _badly_predicted(current[task], units) for task, units in chosen.items()}
-        current = measure_round(current, whose, chosen, wanted_turns, measure)
+        current = measure_round(current, whose, chosen, wanted_turns, measure, LOOKS if whose == FIFTH else 0)
     return current
 
 
@@ -203,18 +232,36 @@ def measure_round(
     chosen: Mapping[str, Indices],
     turns: Mapping[str, int],
     measure: Measure,
+    looks: int = 0,
 ) -> dict[str, Measurements]:
-    """Measure the chosen units of each task on the examples of so many turns, where they are not yet."""
-    parts = []
+    """Measure the chosen units of each task on the examples of so many turns, where they are not yet; and each of them
+    on the examples where its effect may be largest, as many as `looks` says."""
+    drawn, looked_at = [], []
     for task, measured in state.items():
         wanted, units = measured.examples_of(turns[task]), chosen[task]
-        parts.append(Part(task, wanted[np.isnan(measured.exact[np.ix_(wanted, units)]).any(1)], units))
-    result = measure_parts(state, whose, parts, measure)
-    for part in parts:
-        counts = result[part.task].turns.copy()
-        counts[part.units] = turns[part.task]
-        result[part.task] = replace(result[part.task], turns=counts)
+        drawn.append(Part(task, wanted[np.isnan(measured.exact[np.ix_(wanted, units)]).any(1)], units))
+        missing = largest(measured.size, units, looks) & np.isnan(measured.exact)
+        missing[wanted] = False
+        looked_at += parts_by_example(task, missing)
+    result = measure_parts(state, whose, [*drawn, *looked_at], measure)
+    for task, units in chosen.items():
+        counts = result[task].turns.copy()
+        counts[units] = turns[task]
+        looked = result[task].looked | largest(result[task].size, units, looks)
+        result[task] = replace(result[task], turns=counts, looked=looked)
     return result
+
+
+def largest(size: Array, units: Indices, count: int) -> NDArray[np.bool_]:
+    """[example, unit]: for each of the units, the examples where its effect may be largest."""
+    marked = np.zeros(size.shape, dtype=bool)
+    marked[np.argsort(-size[:, units], axis=0, kind="stable")[:count], units] = True
+    return marked
+
+
+def parts_by_example(task: str, wanted: NDArray[np.bool_]) -> list[Part]:
+    """What is wanted [example, unit], one part for each example."""
+    return [Part(task, np.array([i]), np.flatnonzero(row)) for i, row in enumerate(wanted) if row.any()]
 
 
 def measure_parts(

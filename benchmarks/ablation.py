@@ -8,9 +8,9 @@ import torch
 from benchmarks.clock import report, seconds
 from headatlas.methods.effects import single_heads
 from headatlas.model.heads import HeadModel
+from headatlas.run.ablation import ablate_each
 from headatlas.run.batches import make_batches
 from headatlas.run.encoding import Encoder
-from headatlas.run.interventions import ablate_each
 from headatlas.suites.cognitive import cognitive
 
 PROMPTS = 16

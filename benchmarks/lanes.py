@@ -7,10 +7,11 @@ from functools import partial
 from benchmarks.clock import interleaved, report
 from headatlas.methods.effects import MEASURED_TOKENS
 from headatlas.model.heads import HeadModel
+from headatlas.run.ablation import ablate_each
 from headatlas.run.batches import make_batches
 from headatlas.run.crew import Crew
 from headatlas.run.encoding import Encoder
-from headatlas.run.interventions import Unit, ablate_each, gate_gradient
+from headatlas.run.interventions import Unit, gate_gradient
 from headatlas.suites.cognitive import cognitive
 
 TASK, BATCHES, REPEATS = "Retrieval", 8, 3

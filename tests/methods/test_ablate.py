@@ -15,7 +15,7 @@ from headatlas.stats import summarise
 from headatlas.suites.suite import MAPPED
 from tests import tiny
 from tests.run.contexts import run_context
-from tests.run.test_interventions import plain_ablation
+from tests.run.test_ablation import plain_ablation
 from tests.run.test_quantity import twin_suite
 
 PLAIN = {"metric": "logprob", "baseline": "mean", "exact": ALL}

@@ -39,14 +39,16 @@ def kinds_of(quantities):
 
 def test_all_heads_some_examples_a_fifth_more_and_the_strongest_all(quantities, monkeypatch):
     measured = []
-    plain = rounds.exact_effects
+    plain = rounds.exact_effects_with_own
 
-    def counting(title, wanted, units):
+    def counting(title, wanted, units, own, own_units):
         measured.extend((q.task, item.example.id, unit) for part, q in wanted.items() for item in q.items
                         for unit in units[part])  # fmt: skip
-        return plain(title, wanted, units)
+        measured.extend((task, item.example.id, unit) for task, q in own.items()
+                        for item, some in zip(q.items, own_units[task], strict=True) for unit in some)  # fmt: skip
+        return plain(title, wanted, units, own, own_units)
 
-    monkeypatch.setattr(rounds, "exact_effects", counting)
+    monkeypatch.setattr(rounds, "exact_effects_with_own", counting)
     monkeypatch.setattr(rounds, "PREDICTED", -1.0)
     heads, groups = kinds_of(quantities)
     results = measure_in_rounds("", quantities, {}, (heads, groups), 6, 0.1, 0)

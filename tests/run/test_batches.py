@@ -82,6 +82,27 @@ def test_every_copy_in_a_repeated_batch_scores_the_same():
     assert batch.repeat(3).owners.max() == 3 * len(batch.members) - 1
 
 
+@torch.no_grad()
+def test_some_examples_of_a_batch_in_any_order_score_what_they_scored():
+    """With several rows and options for an example, one of them twice."""
+    model = tiny.model()
+    encoder = Encoder(model)
+    examples = [
+        example("one two", f" red {word}", f" blue {word}", f" {word}") for word in ("sky", "sea", "house", "a")
+    ]
+    (batch,) = make_batches([encoder.encode(e) for e in examples], tokens=4000)
+    assert batch.size > len(batch.members), "an example needs several rows"
+    logprobs, _ = batch.score(model)
+    wanted = [3, 0, 3]
+    some = batch.of(wanted)
+    assert some.members == tuple(batch.members[i] for i in wanted)
+    scores, _ = some.score(model)
+    expected = torch.cat([logprobs[batch.owners == i] for i in wanted])
+    torch.testing.assert_close(scores, expected, atol=1e-5, rtol=0)
+    rows_of = [int((batch.row_owners == i).sum()) for i in wanted]
+    assert some.row_owners.tolist() == [number for number, rows in enumerate(rows_of) for _ in range(rows)]
+
+
 def test_the_key_of_a_batch_follows_its_content():
     encoder = Encoder(tiny.model())
     first, second = (make_batches([encoder.encode(example("the key is", answer))])[0] for answer in (" in", " red"))

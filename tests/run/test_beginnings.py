@@ -6,15 +6,15 @@ import torch
 
 from headatlas.methods.effects import exact_effects, single_heads
 from headatlas.run import beginnings, interventions
+from headatlas.run.ablation import ablate_each, ablation_forwards
 from headatlas.run.batches import make_batches
 from headatlas.run.beginnings import by_beginning, common_beginning
 from headatlas.run.encoding import Option
-from headatlas.run.interventions import ablate_each, ablation_forwards
 from headatlas.run.quantity import plan_quantity
 from headatlas.suites.suite import Suite
 from tests import tiny
 from tests.run.contexts import run_context
-from tests.run.test_interventions import plain_ablation
+from tests.run.test_ablation import plain_ablation
 
 KINDS = ("llama-grouped", "gpt2", "bloom", "mistral", "gemma2", "qwen3_moe", "opt", "falcon-grouped")
 HEADER = tuple(range(20, 36))

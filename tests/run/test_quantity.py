@@ -1,16 +1,19 @@
 """Margins, and heads that are interchanged with those of the twin: against the slow and obvious way."""
 
+import numpy as np
 import pytest
 import torch
 
 from headatlas.errors import HeadAtlasError
 from headatlas.methods.effects import single_heads
 from headatlas.progress import Reporter
+from headatlas.run import interventions
+from headatlas.run.ablation import ablate_each, ablate_own
 from headatlas.run.alignment import NONE
 from headatlas.run.cells import Runner
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Encoder
-from headatlas.run.interventions import ablate_each, gate_gradient
+from headatlas.run.interventions import gate_gradient
 from headatlas.run.quantity import plan_quantity
 from headatlas.suites.example import Example
 from headatlas.suites.suite import Suite
@@ -89,6 +92,42 @@ def test_the_effect_is_what_the_margin_loses_with_the_head_of_the_twin(tmp_path,
             for column, head in enumerate(heads):
                 without = margin(model, prompt, answer, foil, head, item.twin, item.aligned)
                 assert effects[number, column] == pytest.approx(intact - without, abs=2e-4)
+
+
+@pytest.mark.parametrize("room", [1, 3, 1000])
+@pytest.mark.parametrize("kind", ["llama-grouped", "gpt2", "bloom", "gemma2", "falcon"])
+def test_units_that_each_example_has_of_its_own_lose_what_they_lose_in_all_examples(tmp_path, kind, room, monkeypatch):
+    """Some examples have many units, some none of a layer, and one has a group of heads."""
+    quantity = plan_quantity(context(tmp_path, twin_suite(longer=4), kind), "Colours", ("choose",))
+    model, heads = quantity.context.model, single_heads(quantity.context.heads)
+    units = [*heads, (1, (0, 1))]
+    batches = [(batch, 0) for batch in quantity.batches(512)] + [(b, quantity.prefix(b)) for b in quantity.batches(60)]
+    assert any(prefix > 0 for _, prefix in batches) and any(len(batch.members) > 2 for batch, _ in batches)
+    for batch, prefix in batches:
+        past, rest = model.record_prefix(batch.ids[:, :prefix]), batch.after(prefix)
+        replaced = quantity.replacement(batch, past)
+        every = ablate_each(model, rest, units, replaced.values, replaced.where, past)
+        chosen = [[(5 * number + 3 * i) % len(units) for i in range(1 + number % 4)] for number in range(len(every))]
+        chosen[-1] = [len(units) - 1, 0]
+        monkeypatch.setattr(interventions, "FORWARD_TOKENS", room * rest.ids.numel() // len(every))
+        own = ablate_own(
+            model, rest, [[units[i] for i in some] for some in chosen], replaced.values, replaced.where, past
+        )
+        monkeypatch.undo()
+        expected = [every[number, i] for number, some in enumerate(chosen) for i in some]
+        assert np.abs(expected).max() > 1e-3
+        np.testing.assert_allclose(own, expected, atol=2e-5)
+
+
+@pytest.mark.parametrize("baseline", ["mean", "zero"])
+def test_units_of_their_own_are_replaced_by_what_does_not_depend_on_the_text_too(tmp_path, baseline):
+    quantity = plan_quantity(context(tmp_path), "Colours", ("choose",), baseline=baseline)
+    model, units = quantity.context.model, single_heads(quantity.context.heads)
+    batch = quantity.batches(512)[0]
+    replaced = quantity.replacement(batch)
+    every = ablate_each(model, batch, units, replaced.values)
+    own = ablate_own(model, batch, [[units[i % len(units)]] for i in range(len(every))], replaced.values)
+    np.testing.assert_allclose(own, [row[i % len(units)] for i, row in enumerate(every)], atol=2e-5)
 
 
 def test_where_heads_are_faint_attribution_is_the_effect(tmp_path):

@@ -7,7 +7,7 @@ import torch
 from headatlas.errors import HeadAtlasError
 from headatlas.model.heads import HeadModel
 from headatlas.model.precision import in_float32
-from headatlas.run.interventions import ablate_each
+from headatlas.run.ablation import ablate_each
 from headatlas.run.quantity import plan_quantity
 from headatlas.run.rounding import rounding_noise
 from tests import tiny

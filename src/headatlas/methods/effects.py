@@ -145,14 +145,33 @@ def exact_effects(title: str, quantities: Quantities, task_units: Mapping[str, S
 
     Keys may be any names: parts of a task that are measured for different units have one each.
     """
-    cells = exact_cells(quantities, task_units)
-    return _by_task(quantities, cells, _run(title, quantities, cells))
+    return exact_effects_with_own(title, quantities, task_units, {}, {})[0]
+
+
+def exact_effects_with_own(
+    title: str,
+    quantities: Quantities,
+    task_units: Mapping[str, Sequence[Unit]],
+    own: Quantities,
+    own_units: Mapping[str, Sequence[Sequence[Unit]]],
+) -> tuple[dict[str, Array], dict[str, list[Array]]]:
+    """The same, and of other examples, where each has units of its own, what each loses without those [unit]."""
+    cells, own_cells = exact_cells(quantities, task_units), cells_of_own(own, own_units)
+    results = _run(title, {**quantities, **own}, [*cells, *own_cells])
+    effects: dict[str, list[Array]] = {task: [np.zeros(0)] * len(q.items) for task, q in own.items()}
+    for task, batch, cell in own_cells:
+        counts = [len(own_units[task][member]) for member in batch.members]
+        parts = np.split(results[cell.key]["effects"], np.cumsum(counts)[:-1])
+        for member, part in zip(batch.members, parts, strict=True):
+            effects[task][member] = part
+    return _by_task(quantities, cells, results), effects
 
 
 def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]) -> list[BatchCell]:
     """The cells of `exact_effects`."""
+    from headatlas.run.ablation import ablate_each, ablation_forwards
     from headatlas.run.beginnings import common_beginning
-    from headatlas.run.interventions import ablate_each, ablation_forwards, where_scored
+    from headatlas.run.interventions import where_scored
     from headatlas.run.quantity import ALIKE
     from headatlas.run.stems import stem_work
 
@@ -188,10 +207,56 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
     ]
 
 
+def cells_of_own(quantities: Quantities, task_units: Mapping[str, Sequence[Sequence[Unit]]]) -> list[BatchCell]:
+    """The cells of examples that have units of their own."""
+    from headatlas.run.ablation import ablate_own, ablation_forwards
+    from headatlas.run.interventions import where_scored
+    from headatlas.run.stems import stem_work
+
+    def cell(quantity: TaskQuantity, units: Sequence[Sequence[Unit]], batch: Batch) -> Cell:
+        model, prefix, rest = after_prefix(quantity, batch)
+        flat = [unit for own in units for unit in own]
+
+        def compute() -> Result:
+            past = _past(model, batch, prefix)
+            with where_scored(model):
+                replaced = quantity.replacement(batch, past, {layer for layer, _ in flat})
+            return {"effects": ablate_own(model, rest, units, replaced.values, replaced.where, past)}
+
+        each = -(-rest.ids.numel() // len(units))
+        replacing = quantity.replacement_forwards * (1 + max(layer for layer, _ in flat)) / model.n_layers
+        stems, before = stem_work(batch.ids[:, :prefix])
+        cost = stems + rest.ids.numel() * (1 + replacing) + each * relative_depth(flat, model.n_layers)
+        forwards = before + quantity.replacement_forwards + ablation_forwards(flat, each)
+        listed = [[[layer, list(heads)] for layer, heads in own] for own in units]
+        return quantity.context.cell(
+            EXACT, compute, cost, forwards=forwards, batch=batch.key, own=listed, **quantity.inputs(batch)
+        )
+
+    return [
+        (task, batch, cell(quantity, [task_units[task][member] for member in batch.members], batch))
+        for task, quantity in quantities.items()
+        for batch in quantity.batches(MEASURED_TOKENS, 3 * OVERHEAD / 4, 1 / 4)
+    ]
+
+
+def own_load(quantity: TaskQuantity, batch: Batch) -> Load:
+    """What a cell of `cells_of_own` holds in memory, at most."""
+    from headatlas.model.memory import Load
+    from headatlas.run.interventions import FORWARD_TOKENS
+
+    model, prefix, rest = after_prefix(quantity, batch)
+    tokens, layers = rest.ids.numel(), model.n_layers
+    copies, places = max(1, FORWARD_TOKENS // tokens), len(rest.reading(model).whole)
+    replaced = quantity.replacement_forwards * layers
+    return Load(tokens, copies, places, batch.size * prefix, recorded=layers, replaced=replaced)
+
+
 def exact_load(quantity: TaskQuantity, units: Sequence[Unit], batch: Batch) -> Load:
     """What a cell of `exact_cells` holds in memory, if rows that begin alike share nothing."""
     from headatlas.model.memory import Load
-    from headatlas.run.interventions import copies_together, starting_together
+    from headatlas.run.ablation import starting_together
+    from headatlas.run.interventions import copies_together
 
     model, prefix, rest = after_prefix(quantity, batch)
     tokens, places = rest.ids.numel(), len(rest.reading(model).whole)

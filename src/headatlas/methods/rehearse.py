@@ -15,9 +15,11 @@ import numpy as np
 from headatlas.methods.effects import (
     attribution_cells,
     attribution_load,
+    cells_of_own,
     exact_batch_size,
     exact_cells,
     exact_load,
+    own_load,
 )
 from headatlas.methods.race import MOST_ROUNDS, run_race
 from headatlas.methods.rounds import (
@@ -26,6 +28,7 @@ from headatlas.methods.rounds import (
     EVERY_HEAD,
     FIFTH,
     LOOKS,
+    alone_by_task,
     begin_rounds,
     last_turns,
     more_turns,
@@ -57,13 +60,22 @@ def attribution_step(title: str, quantities: Quantities, mirrors: Quantities) ->
 
 def exact_step(title: str, quantities: Quantities, units: Sequence[Unit]) -> Step:
     """Exact effects of every unit on every example."""
-    return _exact(title, quantities, dict.fromkeys(quantities, units))
+    return _exact(title, quantities, dict.fromkeys(quantities, units), {}, {})
 
 
-def _exact(title: str, quantities: Quantities, units: Mapping[str, Sequence[Unit]], most: int | None = None) -> Step:
-    cells = exact_cells(quantities, units)
+def _exact(
+    title: str,
+    quantities: Quantities,
+    units: Mapping[str, Sequence[Unit]],
+    own: Quantities,
+    own_units: Mapping[str, Sequence[Sequence[Unit]]],
+    most: int | None = None,
+) -> Step:
+    """Effects of units on examples, and on those of `own` of the units that each of them has."""
+    cells, own_cells = exact_cells(quantities, units), cells_of_own(own, own_units)
     loads = [exact_load(quantities[name], units[name], batch) for name, batch, _ in cells]
-    return Step(title, [cell for _, _, cell in cells], most, loads)
+    loads += [own_load(own[task], batch) for task, batch, _ in own_cells]
+    return Step(title, [cell for _, _, cell in (*cells, *own_cells)], most, loads)
 
 
 def round_steps(
@@ -84,7 +96,7 @@ def round_steps(
 
     def most(whose: str, parts: Sequence[Part]) -> int:
         examples = next(most_examples)
-        drawn = {part.task: part for part in reversed(parts)}.values()  # the first of each task
+        drawn = [part for part in parts if not part.alone]
         tokens = sum(most_exact_tokens(quantities[p.task], examples, units, len(p.units)) for p in drawn)
         return tokens + sum(_most_look_tokens(quantities[p.task], len(p.units)) for p in drawn if whose == FIFTH)
 
@@ -134,11 +146,14 @@ def _rehearse(
     }
 
     def note(whose: str, parts: Sequence[Part]) -> Sequence[Array]:
-        named = {str(number): part for number, part in enumerate(parts) if len(part.examples)}
+        named = {str(number): part for number, part in enumerate(parts) if len(part.examples) and not part.alone}
         some = {name: quantities[part.task].only(part.examples.tolist()) for name, part in named.items()}
         expected = {n: expected_units(part.units) if whose == BADLY else part.units for n, part in named.items()}
         chosen = {name: [units[i] for i in numbers] for name, numbers in expected.items()}
-        steps.append(_exact(f"Exact effects{title}, {whose}", some, chosen, most(whose, parts)))
+        alone = alone_by_task(parts)
+        own = {task: quantities[task].only(examples) for task, (examples, _) in alone.items()}
+        own_units = {task: [[units[i] for i in some] for some in numbers] for task, (_, numbers) in alone.items()}
+        steps.append(_exact(f"Exact effects{title}, {whose}", some, chosen, own, own_units, most(whose, parts)))
         return [_noise(len(steps), len(part.examples), len(part.units)) for part in parts]
 
     if noise:

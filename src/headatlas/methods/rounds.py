@@ -20,7 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headatlas.methods.certify import Certified, Draw, certify, certify_all, draw_examples
-from headatlas.methods.effects import attributed_both_ways, attributed_units, exact_effects, forward_tokens
+from headatlas.methods.effects import (
+    attributed_both_ways,
+    attributed_units,
+    exact_effects,
+    exact_effects_with_own,
+    forward_tokens,
+)
 from headatlas.stats import PER_COLUMN, Array, Summary
 
 if TYPE_CHECKING:
@@ -37,11 +43,13 @@ Indices = NDArray[np.int64]
 
 
 class Part(NamedTuple):
-    """Examples of a task, and units that are to be measured on all of them."""
+    """Examples of a task, and units that are to be measured on all of them; or one example `alone`, with units of its
+    own."""
 
     task: str
     examples: Indices
     units: Indices
+    alone: bool = False
 
 
 # From whose effects and parts of tasks to their effects [example, unit].
@@ -142,15 +150,34 @@ def with_model(title: str, quantities: Mapping[str, TaskQuantity], units: Sequen
     """Effects of these units, measured with the model."""
 
     def measure(whose: str, parts: Sequence[Part]) -> Sequence[Array]:
-        named = {str(number): part for number, part in enumerate(parts) if len(part.examples)}
-        effects = exact_effects(
+        named = {str(number): part for number, part in enumerate(parts) if len(part.examples) and not part.alone}
+        alone = alone_by_task(parts)
+        effects, own = exact_effects_with_own(
             f"Exact effects{title}, {whose}",
             {name: quantities[part.task].only(part.examples.tolist()) for name, part in named.items()},
             {name: [units[i] for i in part.units] for name, part in named.items()},
+            {task: quantities[task].only(examples) for task, (examples, _) in alone.items()},
+            {task: [[units[i] for i in some] for some in own_units] for task, (_, own_units) in alone.items()},
         )
-        return [effects.get(str(number), np.empty((0, len(part.units)))) for number, part in enumerate(parts)]
+        each = {task: iter(of_task) for task, of_task in own.items()}
+        nothing = [np.empty((0, len(part.units))) for part in parts]
+        return [
+            next(each[part.task])[None] if part.alone else effects.get(str(number), nothing[number])
+            for number, part in enumerate(parts)
+        ]
 
     return measure
+
+
+def alone_by_task(parts: Sequence[Part]) -> dict[str, tuple[list[int], list[Indices]]]:
+    """Of parts of one example each: the examples of every task, and the units of each."""
+    alone: dict[str, tuple[list[int], list[Indices]]] = {}
+    for part in parts:
+        if part.alone:
+            examples, units = alone.setdefault(part.task, ([], []))
+            examples.append(int(part.examples[0]))
+            units.append(part.units)
+    return alone
 
 
 def begin_rounds(
@@ -261,7 +288,7 @@ def largest(size: Array, units: Indices, count: int) -> NDArray[np.bool_]:
 
 def parts_by_example(task: str, wanted: NDArray[np.bool_]) -> list[Part]:
     """What is wanted [example, unit], one part for each example."""
-    return [Part(task, np.array([i]), np.flatnonzero(row)) for i, row in enumerate(wanted) if row.any()]
+    return [Part(task, np.array([i]), np.flatnonzero(row), alone=True) for i, row in enumerate(wanted) if row.any()]
 
 
 def measure_parts(

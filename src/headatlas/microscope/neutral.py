@@ -13,12 +13,12 @@ from headatlas.atlas.records import Head
 from headatlas.methods.effects import relative_depth, single_heads
 from headatlas.microscope.looks import ANSWER, CHANGED, FOIL, KINDS, attention_of, kinds, listed
 from headatlas.microscope.view import numbers
+from headatlas.run.ablation import ablate_each, ablation_forwards
 from headatlas.run.baselines import mean_cell
 from headatlas.run.batches import Batch, make_batches
 from headatlas.run.cells import Cell, CellKind, Result
 from headatlas.run.context import RunContext
 from headatlas.run.encoding import Option
-from headatlas.run.interventions import ablate_each, ablation_forwards
 from headatlas.stats import Array
 from headatlas.suites.example import Example
 

@@ -16,9 +16,10 @@ from headatlas.methods.effects import after_prefix, exact_batch_size, forwards_b
 from headatlas.microscope.view import TaskView
 from headatlas.model.heads import HeadModel
 from headatlas.model.partial import LayerInputs
+from headatlas.run.ablation import starting_together
 from headatlas.run.batches import Batch
 from headatlas.run.cells import Cell, CellKind, Result
-from headatlas.run.interventions import FORWARD_TOKENS, Gates, gates_without, measure_under, starting_together
+from headatlas.run.interventions import FORWARD_TOKENS, Gates, gates_without, measure_under
 from headatlas.run.quantity import Replacement, TaskQuantity
 from headatlas.stats import Array
 

@@ -37,6 +37,14 @@ class LayerInputs:
         other.copies, other.hidden, other.tuples = self.copies, self.hidden, self.tuples
         return other
 
+    def of_rows(self, rows: Tensor, layer: int) -> LayerInputs:
+        """What entered one layer, of some of the rows, each as often as it is named."""
+        other = LayerInputs(
+            self.prefix, [(k, v) if len(k) == 1 else (k[rows], v[rows]) for k, v in self.past] if self.past else ()
+        )
+        other.hidden, other.tuples = {layer: self.hidden[layer][rows]}, self.tuples
+        return other
+
     def at(self, layer: int, hidden: Tensor, copies: int) -> LayerInputs:
         """Other hidden states for one layer, of several copies of the batch."""
         other = self.with_past(self.past)

@@ -84,6 +84,35 @@ class Batch:
             ends=ends,
         )
 
+    def of(self, members: Sequence[int]) -> Batch:
+        """Some entries of `members`, each as often as it is named, with all of its rows. What the model would write
+        after them is not read."""
+        rows, targets, slots = self._parts_of(members)
+        first_row = torch.tensor([0, *map(len, rows)]).cumsum(0)
+        first_slot = torch.tensor([0, *map(len, slots)]).cumsum(0)
+        parts = range(len(members))
+        every, reads = torch.cat(rows), torch.cat(targets)
+        return Batch(
+            members=tuple(self.members[member] for member in members),
+            ids=self.ids[every],
+            lengths=self.lengths[every],
+            rows=torch.cat([torch.searchsorted(rows[i], self.rows[targets[i]]) + first_row[i] for i in parts]),
+            positions=self.positions[reads],
+            targets=self.targets[reads],
+            slots=torch.cat([torch.searchsorted(slots[i], self.slots[targets[i]]) + first_slot[i] for i in parts]),
+            owners=torch.cat([torch.full((len(slots[i]),), i) for i in parts]),
+        )
+
+    def rows_of(self, members: Sequence[int]) -> list[Tensor]:
+        """The rows of each of some entries of `members`."""
+        return [(self.row_owners == member).nonzero().flatten() for member in members]
+
+    def _parts_of(self, members: Sequence[int]) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+        """Rows, targets and slots of each of some entries of `members`."""
+        slots = [(self.owners == member).nonzero().flatten() for member in members]
+        targets = [(self.owners[self.slots] == member).nonzero().flatten() for member in members]
+        return self.rows_of(members), targets, slots
+
     def after(self, prefix: int) -> Batch:
         """The batch without its first positions, for a forward that continues them."""
         return replace(

@@ -5,7 +5,7 @@ Several interventions share a forward: the batch is repeated, one copy for each 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Protocol, Self, TypeVar
@@ -19,11 +19,9 @@ from headatlas.model.heads import Baseline, HeadModel
 from headatlas.model.memory import Load, within_memory
 from headatlas.model.partial import LayerInputs
 from headatlas.run.batches import Batch
-from headatlas.run.beginnings import common_beginning
 from headatlas.run.cells import Result
 
 FORWARD_TOKENS = 1024  # padded tokens in one forward; larger ones outgrow the caches of a processor
-BUSY_TOKENS, NEAR_LAYERS = 384, 4  # below so many tokens, forwards of so many neighbouring layers start together
 Unit = tuple[int, tuple[int, ...]]  # a layer, and those of its heads that are replaced together
 
 
@@ -259,63 +257,6 @@ def gate_gradient(
         .index_add(0, batch.row_owners, by_row)
         .numpy()
     )
-
-
-@torch.inference_mode()
-def ablate_each(
-    model: HeadModel,
-    batch: Batch,
-    units: Sequence[Unit],
-    baseline: Baseline | None,
-    where: Tensor | None = None,
-    past: LayerInputs | None = None,
-) -> NDArray[np.float64]:
-    """What the quantity loses without each unit [example, unit], intact minus ablated.
-
-    What happens below a layer does not depend on its heads: it is computed once, and every forward starts at the layer
-    of its heads. With `past` the batch goes on after a recorded prefix, where the baseline is what the heads do anyway.
-    Where the rows begin alike and the baseline does not depend on the row, their beginning is run once for each unit.
-    """
-    alike = where is None and not isinstance(baseline, Mapping) and not (past and past.prefix)
-    shared = common_beginning(batch) if alike and model.sharing.prefix else 0
-    groups = starting_together(units, batch.after(shared).ids.numel())
-    starts = [min(units[i][0] for i in numbers) if model.sharing.layers else 0 for numbers in groups]
-    with where_scored(model):
-        beginning = None
-        if shared:
-            with model.record_inputs(layers=starts) as before:
-                past = model.record_prefix(batch.ids[:1, :shared])
-            beginning, batch = Beginning(batch.ids[:1, :shared], before), batch.after(shared)
-        with model.record_inputs(past, starts) as inputs:
-            intact = batch.measured(model)
-        effects = np.empty((len(batch.members), len(units)))
-        for layer, numbers in zip(starts, groups, strict=True):
-            sets = [frozenset((units[i][0], head) for head in units[i][1]) for i in numbers]
-            gates = Gates(gates_without(model.shape, sets), baseline, (layer, inputs), where, beginning)
-            effects[:, numbers] = (intact - measure_under(model, batch, gates)).T
-    return effects
-
-
-def starting_together(units: Sequence[Unit], tokens: int) -> list[list[int]]:
-    """Numbers of units whose forwards start at the same layer: those of one layer, and of the next ones as well where
-    a forward of `tokens` for each of them would leave the processor idle."""
-    by_layer: dict[int, list[int]] = {}
-    for number, (layer, _) in enumerate(units):
-        by_layer.setdefault(layer, []).append(number)
-    together: dict[int, list[int]] = {}  # by the layer at which they start
-    for layer, numbers in sorted(by_layer.items()):
-        start = max(together, default=layer)
-        idle = len(together.get(start, [])) * tokens < BUSY_TOKENS
-        together.setdefault(start if idle and layer - start < NEAR_LAYERS else layer, []).extend(numbers)
-    return list(together.values())
-
-
-def ablation_forwards(units: Sequence[Unit], tokens: int, shared: bool = False) -> int:
-    """Forwards of `ablate_each` on a batch of `tokens`, with the one of the intact model; where a common beginning is
-    `shared`, tokens after it."""
-    room = max(1, FORWARD_TOKENS // tokens)
-    forwards = 1 + sum(-(-len(numbers) // room) for numbers in starting_together(units, tokens))
-    return 2 * forwards if shared else forwards
 
 
 def gates_without(shape: tuple[int, int], sets: list[frozenset[tuple[int, int]]]) -> Tensor:

@@ -7,10 +7,11 @@ from functools import partial
 import numpy as np
 
 from headatlas.model.precision import in_float32, is_rounded
+from headatlas.run.ablation import ablate_each, ablation_forwards
 from headatlas.run.batches import BATCH_TOKENS, Batch
 from headatlas.run.cells import Cell, CellKind, CellsFailed, Result
 from headatlas.run.context import RunContext
-from headatlas.run.interventions import Unit, ablate_each, ablation_forwards
+from headatlas.run.interventions import Unit
 from headatlas.run.quantity import plan_quantity
 from headatlas.run.work import Step
 

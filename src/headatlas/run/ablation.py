@@ -14,11 +14,11 @@ from headatlas.model.partial import LayerInputs
 from headatlas.run.batches import Batch
 from headatlas.run.beginnings import common_beginning
 from headatlas.run.interventions import (
-    FORWARD_TOKENS,
     Beginning,
     Gates,
     Unit,
     copies_together,
+    forwards_needed,
     gates_without,
     measure_together,
     measure_under,
@@ -120,6 +120,5 @@ def starting_together(units: Sequence[Unit], tokens: int) -> list[list[int]]:
 def ablation_forwards(units: Sequence[Unit], tokens: int, shared: bool = False) -> int:
     """Forwards of `ablate_each` on a batch of `tokens`, with the one of the intact model; where a common beginning is
     `shared`, tokens after it."""
-    room = max(1, FORWARD_TOKENS // tokens)
-    forwards = 1 + sum(-(-len(numbers) // room) for numbers in starting_together(units, tokens))
+    forwards = 1 + sum(forwards_needed(len(numbers), tokens) for numbers in starting_together(units, tokens))
     return 2 * forwards if shared else forwards

@@ -178,9 +178,13 @@ def copies_together(interventions: int, tokens: int) -> int:
     The largest decides the memory, and a small one leaves the processor idle: nine copies where there is room for four
     are three times three, not four, four and one.
     """
+    return max(1, -(-interventions // max(1, forwards_needed(interventions, tokens))))
+
+
+def forwards_needed(copies: int, tokens: int) -> int:
+    """Forwards that so many copies of a batch of `tokens` take."""
     room = max(1, FORWARD_TOKENS // tokens)
-    forwards = max(1, -(-interventions // room))
-    return max(1, -(-interventions // forwards))
+    return -(-copies // room)
 
 
 def measure_together(model: HeadModel, batch: Batch, intervention: Intervention) -> Tensor:

@@ -26,7 +26,6 @@ from headatlas.methods.rounds import (
     measure_in_rounds,
     most_turns,
     nothing_measured,
-    possible_size,
     run_rounds,
 )
 from headatlas.model.heads import HeadModel
@@ -75,12 +74,12 @@ def _quick_settings() -> tuple[int, float]:
 
 @dataclass(frozen=True)
 class Known:
-    """Attributed and exact effects [example, head] on all examples of a quick map, how large they may be by both
-    attributions, what each example costs, and its group."""
+    """Effects [example, head] on all examples of a quick map, attributed at the prompt and at the twin and exact, what
+    each example costs, and its group."""
 
     task: str
     attributed: Array
-    size: Array
+    at_twin: Array
     exact: Array
     cost: Array
     groups: Sequence[str]
@@ -93,7 +92,7 @@ class Known:
     def only(self, rows: NDArray[np.int64]) -> Known:
         """Some of the examples, or the same ones several times."""
         groups = [self.groups[i] for i in rows]
-        return Known(self.task, self.attributed[rows], self.size[rows], self.exact[rows], self.cost[rows], groups)
+        return Known(self.task, self.attributed[rows], self.at_twin[rows], self.exact[rows], self.cost[rows], groups)
 
 
 def known_effects(model: HeadModel) -> Iterator[Known]:
@@ -103,8 +102,8 @@ def known_effects(model: HeadModel) -> Iterator[Known]:
         units = {task: single_heads(context.heads)}
         attributed, at_twin = attributed_both_ways(f"Attribution, {task}", quantities, mirrored(quantities))
         exact = exact_effects(f"Exact effects, {task}", quantities, units)[task]
-        size = possible_size(attributed[task], at_twin[task])
-        yield Known(task, attributed[task], size, exact, forward_tokens(quantities[task]), quantities[task].groups)
+        cost, groups = forward_tokens(quantities[task]), quantities[task].groups
+        yield Known(task, attributed[task], at_twin[task], exact, cost, groups)
 
 
 def quick_context(model: HeadModel) -> RunContext:
@@ -167,13 +166,16 @@ def pull(known: Known, turns: int, thorough: float, repeats: int) -> tuple[float
 
 def _certified(known: Known, turns: int, thorough: float, rng: np.random.Generator) -> Measurements:
     """The rounds of `ablate`, with known effects looked up."""
-    draw = draw_examples(known.size, known.cost, most_turns(turns), rng)
+    draw = draw_examples(known.attributed, known.cost, most_turns(turns), rng)
 
     def look_up(_: str, parts: Sequence[Part]) -> list[Array]:
         return [known.exact[np.ix_(part.examples, part.units)] for part in parts]
 
-    state = {known.task: nothing_measured(known.attributed, known.size, known.groups, draw)}
-    return run_rounds(state, [known.exact.shape[1]], turns, thorough, look_up)[known.task]
+    def at_twins(tasks: Sequence[str]) -> dict[str, Array]:
+        return dict.fromkeys(tasks, known.at_twin)
+
+    state = {known.task: nothing_measured(known.attributed, np.abs(known.attributed), known.groups, draw)}
+    return run_rounds(state, [known.exact.shape[1]], turns, thorough, look_up, at_twins)[known.task]
 
 
 def _inside(summary: Summary, truth: Array) -> NDArray[np.bool_]:

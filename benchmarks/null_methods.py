@@ -15,7 +15,7 @@ from headatlas.methods.probe.data import ProbeData
 from headatlas.methods.probe.linear import fit_linear
 from headatlas.methods.probe.report import maps
 from headatlas.methods.repair.repair import Repair
-from headatlas.methods.rounds import Part, most_turns, nothing_measured, possible_size, run_rounds
+from headatlas.methods.rounds import Part, most_turns, nothing_measured, run_rounds
 from headatlas.methods.sense.masks import draw_masks
 from headatlas.methods.sense.pairs import BACKS_UP
 from headatlas.methods.sense.regression import regress, summarise_effects
@@ -59,14 +59,17 @@ def certified(effects: Array, groups: list[str], rng: np.random.Generator) -> Su
     quick = Ablate(**Ablate.presets["quick"])
     assert quick.exact != "all"
     cost = rng.integers(1, 25, len(effects)).astype(float)
-    size = possible_size(attributed, effects * (1 + rng.normal(size=effects.shape)))
-    draw = draw_examples(size, cost, most_turns(quick.exact), rng)
-    state = {"task": nothing_measured(attributed, size, groups, draw)}
+    draw = draw_examples(attributed, cost, most_turns(quick.exact), rng)
+    state = {"task": nothing_measured(attributed, np.abs(attributed), groups, draw)}
 
     def measure(whose: str, parts: Sequence[Part]) -> list[Array]:
         return [effects[np.ix_(part.examples, part.units)] for part in parts]
 
-    return run_rounds(state, [HEADS], quick.exact, quick.thorough, measure)["task"].certified(range(HEADS)).summary
+    def at_twins(tasks: Sequence[str]) -> dict[str, Array]:
+        return dict.fromkeys(tasks, effects * (1 + rng.normal(size=effects.shape)))
+
+    result = run_rounds(state, [HEADS], quick.exact, quick.thorough, measure, at_twins)["task"]
+    return result.certified(range(HEADS)).summary
 
 
 def maps_of_effects(

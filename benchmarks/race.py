@@ -21,7 +21,7 @@ from benchmarks.clock import report
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.certify import draw_examples
 from headatlas.methods.race import Race, Standing, exact_count, run_race, standing
-from headatlas.methods.rounds import Part, nothing_measured
+from headatlas.methods.rounds import Part, nothing_measured, possible_size
 from headatlas.model.heads import HeadModel
 from headatlas.stats import Array
 
@@ -67,12 +67,13 @@ def run(model: HeadModel) -> None:
 def replay(known: Known, race: Race, rng: np.random.Generator) -> Replay:
     """One race on known effects."""
     attributed, exact = known.attributed, known.exact
-    draw = draw_examples(known.size, known.cost, race.levels[-1], rng)
+    size = possible_size(attributed, known.at_twin)
+    draw = draw_examples(size, known.cost, race.levels[-1], rng)
 
     def look_up(_: str, parts: Sequence[Part]) -> list[Array]:
         return [exact[np.ix_(part.examples, part.units)] for part in parts]
 
-    measured = run_race({"": nothing_measured(attributed, known.size, known.groups, draw)}, race, look_up)[""]
+    measured = run_race({"": nothing_measured(attributed, size, known.groups, draw)}, race, look_up)[""]
     now = standing(measured, race)
     first = np.zeros(race.heads, dtype=bool)
     first[np.argsort(-exact.mean(0), kind="stable")[: race.top]] = True
@@ -120,7 +121,7 @@ def invented(missed: float, rng: np.random.Generator) -> Known:
     exact = attributed * (1 + rng.normal(0, 0.3, HEADS)) + 0.3 * scale * rng.standard_t(3, shape)
     exact += np.where(rng.random(shape) < missed, 2 * np.abs(rng.standard_t(2, shape)), 0)
     cost, groups = rng.integers(1, 25, EXAMPLES).astype(float), [str(i) for i in range(EXAMPLES)]
-    return Known("Invented", attributed, np.abs(attributed), exact, cost, groups)
+    return Known("Invented", attributed, attributed, exact, cost, groups)
 
 
 def _report(title: str, replays: list[Replay]) -> None:

@@ -38,7 +38,7 @@ def effects_of(kind, rng):
 
 def known(attributed, exact, rng):
     cost = rng.integers(1, 25, len(exact)).astype(float)
-    return Known("Invented", attributed, np.abs(attributed), exact, cost, [str(i) for i in range(len(exact))])
+    return Known("Invented", attributed, attributed, exact, cost, [str(i) for i in range(len(exact))])
 
 
 def race_on(attributed, exact, race, seed=0):

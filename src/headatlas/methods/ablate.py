@@ -174,7 +174,9 @@ class Ablate(Method):
             elif not whose and (race := self._race(context)):
                 steps += race_steps(whose, some, mirrors, kinds, race, self.seed)
             else:
-                steps += round_steps(whose, some, mirrors, kinds, self.exact, self.thorough, self.seed)
+                steps += round_steps(
+                    whose, some, mirrors, kinds, self.exact, self.thorough, self.seed, both_ways=self.enough
+                )
         return steps
 
     def measure(self, context: RunContext) -> Measured:
@@ -228,7 +230,9 @@ class Ablate(Method):
     ) -> dict[str, Measurements]:
         if self.exact == ALL:
             return measure_all(f"Exact effects{whose}", quantities, [unit for kind in kinds for unit in kind])
-        return measure_in_rounds(whose, quantities, mirrors, kinds, self.exact, self.thorough, self.seed)
+        return measure_in_rounds(
+            whose, quantities, mirrors, kinds, self.exact, self.thorough, self.seed, both_ways=self.enough
+        )
 
     def _map(self, context: RunContext, task: str, measure: str, result: Certified) -> HeadMap:
         return HeadMap(self.info.name, measure, task, 0, context.heads, result.summary)

@@ -5,8 +5,8 @@ by itself has no bias. Heads whose first draws came out large are measured furth
 heads near the cut are pulled a little towards zero; heads that are measured on all examples need no correction at all.
 
 A gradient at the prompt misses what a saturated part of the model hides, and that on few examples, which a draw hardly
-meets. A gradient at the twin often sees it. So both say how large an effect may be, and heads that may matter are
-looked at where that is most.
+meets. A gradient at the twin often sees it. So where the first round shows that attribution is poor, both say how large
+an effect may be, and heads that may matter are looked at where that is most.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from headatlas.run.quantity import TaskQuantity
 
 SECOND_SHARE, SECOND_TURNS = 1 / 5, 4  # of the units, and times the turns of the first round
-LOOKS = 2  # examples on which those of the second round are measured whatever is drawn: where effects may be largest
+JUDGED = 1 / 10  # of the heads: those that say after the first round whether attribution is poor in a task
+LOOKS = 4  # examples on which units of the second round are then measured as well: where effects may be largest
 THIRD_TURNS = 12  # times those of the first round; where there are no more examples than that, all are measured
 PREDICTED = 0.05  # of the variance: where attribution leaves no more, not every example has to be measured
 EVERY_HEAD, FIFTH = "every head", "a fifth of the heads"  # as rounds are called while they run
@@ -54,6 +55,8 @@ class Part(NamedTuple):
 
 # From whose effects and parts of tasks to their effects [example, unit].
 Measure = Callable[[str, Sequence[Part]], Sequence[Array]]
+# From tasks to what gradients at the twins say of the effects [example, unit], for those that have twins.
+AtTwins = Callable[[Sequence[str]], Mapping[str, Array]]
 
 
 @dataclass(frozen=True)
@@ -136,14 +139,21 @@ def measure_in_rounds(
     turns: int,
     thorough: float,
     seed: int,
+    both_ways: bool = False,
 ) -> dict[str, Measurements]:
     """Units of several kinds (heads, groups of heads) by task: attributed on all examples, exact on some. `mirrors` are
-    the mirrored quantities of tasks that have twins."""
+    the mirrored quantities of tasks that have twins; `both_ways` where their attributions are needed in any case."""
     units = [unit for kind in kinds for unit in kind]
-    attributed = attributed_both_ways(f"Attribution{title}", quantities, mirrors)
-    state = begin_rounds(*attributed, quantities, units, turns, seed)
+    attributed, _ = attributed_both_ways(f"Attribution{title}", quantities, mirrors if both_ways else {})
+    state = begin_rounds(attributed, {}, quantities, units, turns, seed)
+
+    def at_twins(tasks: Sequence[str]) -> dict[str, Array]:
+        some = {task: mirrors[task] for task in tasks if task in mirrors}
+        effects, _ = attributed_both_ways(f"Attribution at the twins{title}", some, {})
+        return {task: attributed_units(effects[task], units, some[task].context.model.shape) for task in some}
+
     sizes = [len(kind) for kind in kinds]
-    return run_rounds(state, sizes, turns, thorough, with_model(title, quantities, units))
+    return run_rounds(state, sizes, turns, thorough, with_model(title, quantities, units), at_twins)
 
 
 def with_model(title: str, quantities: Mapping[str, TaskQuantity], units: Sequence[Unit]) -> Measure:
@@ -226,12 +236,17 @@ def nothing_measured(attributed: Array, size: Array, groups: Sequence[str], draw
 
 
 def run_rounds(
-    state: Mapping[str, Measurements], sizes: Sequence[int], turns: int, thorough: float, measure: Measure
+    state: Mapping[str, Measurements],
+    sizes: Sequence[int],
+    turns: int,
+    thorough: float,
+    measure: Measure,
+    at_twins: AtTwins,
 ) -> dict[str, Measurements]:
     """Round 1 measures every unit on `turns` drawn examples, round 2 the fifth of each kind with the farthest intervals
-    on more, and where their effects may be largest. Round 3 measures what attribution predicts badly among the share
-    `thorough` of each kind with the farthest intervals on still more, or on all examples where there are few. `sizes`
-    are the numbers of units of each kind.
+    on more, and in tasks of poor attribution also where their effects may be largest. Round 3 measures what attribution
+    predicts badly among the share `thorough` of each kind with the farthest intervals on still more, or on all examples
+    where there are few. `sizes` are the numbers of units of each kind.
     """
     last = {task: last_turns(turns, len(measured.exact)) for task, measured in state.items()}
     rounds = [
@@ -239,12 +254,18 @@ def run_rounds(
         (FIFTH, SECOND_SHARE, dict.fromkeys(state, more_turns(turns))),
     ]
     rounds += [(BADLY, thorough, last)] if thorough else []
-    current = dict(state)
+    current, looks = dict(state), dict.fromkeys(state, 0)
     for whose, share, wanted_turns in rounds:
+        if whose == FIFTH:
+            poor = [task for task, measured in current.items() if _is_poor(measured, sizes[0])]
+            looks |= dict.fromkeys(poor, LOOKS)
+            for task, effects in at_twins(poor).items():
+                size = possible_size(current[task].attributed, effects)
+                current[task] = replace(current[task], size=size)
         chosen = {task: _farthest(measured, share, sizes) for task, measured in current.items()}
         if whose == BADLY:
             chosen = {task: _badly_predicted(current[task], units) for task, units in chosen.items()}
-        current = measure_round(current, whose, chosen, wanted_turns, measure, LOOKS if whose == FIFTH else 0)
+        current = measure_round(current, whose, chosen, wanted_turns, measure, looks if whose == FIFTH else {})
     return current
 
 
@@ -259,22 +280,23 @@ def measure_round(
     chosen: Mapping[str, Indices],
     turns: Mapping[str, int],
     measure: Measure,
-    looks: int = 0,
+    looks: Mapping[str, int] | None = None,
 ) -> dict[str, Measurements]:
     """Measure the chosen units of each task on the examples of so many turns, where they are not yet; and each of them
-    on the examples where its effect may be largest, as many as `looks` says."""
+    on the examples where its effect may be largest, as many as `looks` says of the task."""
+    looks = looks or {}
     drawn, looked_at = [], []
     for task, measured in state.items():
         wanted, units = measured.examples_of(turns[task]), chosen[task]
         drawn.append(Part(task, wanted[np.isnan(measured.exact[np.ix_(wanted, units)]).any(1)], units))
-        missing = largest(measured.size, units, looks) & np.isnan(measured.exact)
+        missing = largest(measured.size, units, looks.get(task, 0)) & np.isnan(measured.exact)
         missing[wanted] = False
         looked_at += parts_by_example(task, missing)
     result = measure_parts(state, whose, [*drawn, *looked_at], measure)
     for task, units in chosen.items():
         counts = result[task].turns.copy()
         counts[units] = turns[task]
-        looked = result[task].looked | largest(result[task].size, units, looks)
+        looked = result[task].looked | largest(result[task].size, units, looks.get(task, 0))
         result[task] = replace(result[task], turns=counts, looked=looked)
     return result
 
@@ -318,6 +340,12 @@ def _farthest(measured: Measurements, share: float, sizes: Sequence[int]) -> Ind
             reach = np.where(np.isnan(reach), np.abs(summary.mean), reach)
             chosen.append(np.sort(numbers[np.argsort(-reach, kind="stable")[:wanted]]))
     return np.concatenate(chosen)
+
+
+def _is_poor(measured: Measurements, heads: int) -> bool:
+    """Whether attribution leaves too much of the variance of the heads whose intervals reach farthest."""
+    left = measured.certified(_farthest(measured, JUDGED, [heads]).tolist()).variance_left
+    return bool(np.isfinite(left).any() and np.nanmedian(left) > PREDICTED)
 
 
 def _badly_predicted(measured: Measurements, units: Indices) -> Indices:

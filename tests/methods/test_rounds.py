@@ -6,8 +6,9 @@ import pytest
 from benchmarks.certificate import pull
 from benchmarks.race import invented
 from headatlas.methods import rounds
+from headatlas.methods.attribute import mirrored
 from headatlas.methods.certify import draw_examples
-from headatlas.methods.effects import kv_groups, single_heads
+from headatlas.methods.effects import attributed_both_ways, kv_groups, single_heads
 from headatlas.methods.rounds import (
     EVERY,
     LOOKS,
@@ -147,6 +148,29 @@ def test_an_example_of_which_only_the_twin_knows_is_looked_at_where_attribution_
     with_twin = [certified_first_head(a, t, x, seed) for seed, (a, t, x) in enumerate(worlds)]
     without = [certified_first_head(a, None, x, seed) for seed, (a, _, x) in enumerate(worlds)]
     assert np.mean(with_twin) == 1 > 0.8 > np.mean(without)
+
+
+def test_gradients_at_the_twins_are_computed_only_where_attribution_is_poor(quantities, monkeypatch):
+    heads, _ = kinds_of(quantities)
+    twins = mirrored(quantities)
+    attributed, at_twins = attributed_both_ways("both", quantities, twins)
+    for predicted, poor in ((-1.0, True), (np.inf, False)):
+        monkeypatch.setattr(rounds, "PREDICTED", predicted)
+        titles = []
+        plain = rounds.attributed_both_ways
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                rounds, "attributed_both_ways", lambda *a, plain=plain, titles=titles: titles.append(a) or plain(*a)
+            )
+            results = measure_in_rounds("", quantities, twins, (heads,), 6, 0.1, 0)
+        assert [sorted(wanted) for title, wanted, _ in titles] == [
+            sorted(quantities),
+            sorted(quantities) if poor else [],
+        ]
+        for task, result in results.items():
+            sizes = np.maximum(np.abs(attributed[task]), np.abs(at_twins[task])) if poor else np.abs(attributed[task])
+            np.testing.assert_allclose(result.size, sizes, atol=1e-6)
+            assert result.looked.any(0).sum() == (2 if poor else 0)  # a fifth of twelve heads
 
 
 def test_how_large_an_effect_may_be_is_said_by_the_larger_attribution_of_every_unit(quantities):

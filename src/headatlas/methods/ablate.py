@@ -29,6 +29,8 @@ from headatlas.stats import Array, overlap, rank_correlation
 from headatlas.suites.suite import MAPPED
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from headatlas.methods.effects import Quantities
     from headatlas.run.context import RunContext
     from headatlas.run.interventions import Unit
@@ -209,7 +211,7 @@ class Ablate(Method):
             entry
             for task, quantity in quantities.items()
             for entry in (
-                *self._entries(quantity, needed[task], values[task]),
+                *self._entries(quantity, needed[task], values[task], measured[task].looked[:, each]),
                 *stability(self.info.name, task, values[task], examples[task], self.seed),
                 *(race_entries(self.info.name, task, context.heads, measured[task], race) if race else ()),
             )
@@ -242,8 +244,11 @@ class Ablate(Method):
         group_of = np.repeat(np.arange(len(result.summary.mean)), context.model.n_heads // context.model.n_kv_heads)
         return HeadMap(self.info.name, "kv_needed", task, 0, context.heads, result.summary.take(group_of))
 
-    def _entries(self, quantity: TaskQuantity, result: Certified, values: Array) -> list[Diagnostic]:
-        """How far the certificate can be trusted; the map is the mean of `values` [example, head]."""
+    def _entries(
+        self, quantity: TaskQuantity, result: Certified, values: Array, looked: NDArray[np.bool_]
+    ) -> list[Diagnostic]:
+        """How far the certificate can be trusted; the map is the mean of `values` [example, head], and `looked` says
+        where heads were looked at."""
         pairs = [(values[half].mean(0), values[~half].mean(0)) for half in halves(quantity.groups, self.seed)]
 
         def entry(metric: str, value: float) -> Diagnostic:
@@ -254,6 +259,7 @@ class Ablate(Method):
             *describe(self.info.name, quantity),
             entry("examples exact", result.exact.min()),
             entry("heads exact on all", (result.exact == len(quantity.items)).sum()),
+            entry("heads looked at", looked.any(0).sum()),
             entry("variance left", _median(result.variance_left)),
             entry("variance left, 30 largest", _median(result.variance_left[strongest])),
             entry("same sign, 30 largest", float(np.mean(result.same_sign[strongest]))),

@@ -72,3 +72,16 @@ def test_a_race_that_settles_nothing_says_so(tmp_path):
 
 def test_without_a_race_nothing_is_put_first(tmp_path):
     assert note_of(tmp_path / "atlas", [Diagnostic("ablate", "examples exact", 6.0, "A")]).lead == ""
+
+
+def test_tasks_in_which_attribution_is_poor_are_named(tmp_path):
+    def sentences(looked):
+        entries = [
+            Diagnostic("ablate", name, value, task)
+            for task, number in looked.items()
+            for name, value in (("examples exact", 6.0), ("heads looked at", number))
+        ]
+        return note_of(tmp_path / "-".join(looked), entries).sentences
+
+    assert any(said.startswith("Attribution is poor in A: there heads") for said in sentences({"A": 3.0, "B": 0.0}))
+    assert not any("poor" in said for said in sentences({"B": 0.0}))

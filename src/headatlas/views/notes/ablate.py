@@ -19,7 +19,7 @@ from headatlas.atlas.records import (
 )
 from headatlas.views.notes.note import Note
 from headatlas.views.rows import by_task, only
-from headatlas.wording import MISSING, count, head_list, percent
+from headatlas.wording import MISSING, count, head_list, listed, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,12 +33,13 @@ COLUMNS = ("task", "estimated", "exact", "left out", "variance left", "30 larges
 
 def certificate_note(atlas: Atlas) -> Note | None:
     """One row per task; None where ablation has not reported any."""
-    rows, races, runs = [], [], {}
+    rows, races, runs, poor = [], [], {}, []
     for task, entries in by_task(only(atlas.diagnostics, method="ablate")):
         values = dict(zip(entries["metric"], entries["value"], strict=True))
         if "examples exact" in values:
             counts = [f"{values[name]:.0f}" if name in values else MISSING for name in COUNTS]
             rows.append((task, *counts, *(percent(values.get(name)) for name in SHARES)))
+            poor += [task] if values.get("heads looked at") else []
         if FIRST_ASKED in values:
             runs[task] = values, entries
             races.append(_race_sentence(task, values, entries))
@@ -50,7 +51,12 @@ def certificate_note(atlas: Atlas) -> Note | None:
         "explain, at the median head and among the 30 largest. Same sign: how often both have the same sign among "
         "these."
     )
-    return Note("How well attribution predicts exact effects", COLUMNS, tuple(rows), (meaning, *races), _lead(runs))
+    looks = (
+        f"Attribution is poor in {listed(poor)}: there heads that may matter were measured on examples where their "
+        "effects may be largest as well."
+    )
+    sentences = (meaning, *([looks] if poor else []), *races)
+    return Note("How well attribution predicts exact effects", COLUMNS, tuple(rows), sentences, _lead(runs))
 
 
 def _race_sentence(task: str, values: Mapping[str, float], entries: pd.DataFrame) -> str:

@@ -20,14 +20,8 @@ from headatlas.methods.ablate import Ablate
 from headatlas.methods.attribute import mirrored
 from headatlas.methods.certify import certify_all, draw_examples
 from headatlas.methods.effects import attributed_both_ways, exact_cells, exact_effects, forward_tokens, single_heads
-from headatlas.methods.rounds import (
-    Measurements,
-    Part,
-    measure_in_rounds,
-    most_turns,
-    nothing_measured,
-    run_rounds,
-)
+from headatlas.methods.measurements import Measurements, Part, nothing_measured
+from headatlas.methods.rounds import measure_in_rounds, most_turns, run_rounds
 from headatlas.model.heads import HeadModel
 from headatlas.progress import Reporter
 from headatlas.run.cells import Cell, Runner

@@ -11,11 +11,12 @@ import torch
 
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.certify import certify_all, draw_examples
+from headatlas.methods.measurements import Part, nothing_measured
 from headatlas.methods.probe.data import ProbeData
 from headatlas.methods.probe.linear import fit_linear
 from headatlas.methods.probe.report import maps
 from headatlas.methods.repair.repair import Repair
-from headatlas.methods.rounds import Part, most_turns, nothing_measured, run_rounds
+from headatlas.methods.rounds import most_turns, run_rounds
 from headatlas.methods.sense.masks import draw_masks
 from headatlas.methods.sense.pairs import BACKS_UP
 from headatlas.methods.sense.regression import regress, summarise_effects

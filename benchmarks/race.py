@@ -20,8 +20,8 @@ from benchmarks.certificate import Known, known_effects
 from benchmarks.clock import report
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.certify import draw_examples
+from headatlas.methods.measurements import Part, nothing_measured, possible_size
 from headatlas.methods.race import Race, Standing, exact_count, run_race, standing
-from headatlas.methods.rounds import Part, nothing_measured, possible_size
 from headatlas.model.heads import HeadModel
 from headatlas.stats import Array
 

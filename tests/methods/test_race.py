@@ -11,8 +11,8 @@ from headatlas.methods.ablate import ALL, Ablate
 from headatlas.methods.attribute import plan_tasks
 from headatlas.methods.certify import draw_examples
 from headatlas.methods.effects import exact_effects, single_heads
+from headatlas.methods.measurements import EVERY, nothing_measured
 from headatlas.methods.race import Race, exact_count, run_race, settle, standing
-from headatlas.methods.rounds import EVERY, nothing_measured
 from headatlas.run.quantity import plan_quantity
 from headatlas.suites.suite import MAPPED
 from tests import tiny

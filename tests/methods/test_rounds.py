@@ -5,21 +5,12 @@ import pytest
 
 from benchmarks.certificate import pull
 from benchmarks.race import invented
-from headatlas.methods import rounds
+from headatlas.methods import measurements, rounds
 from headatlas.methods.attribute import mirrored
 from headatlas.methods.certify import draw_examples
 from headatlas.methods.effects import attributed_both_ways, kv_groups, single_heads
-from headatlas.methods.rounds import (
-    EVERY,
-    LOOKS,
-    begin_rounds,
-    measure_all,
-    measure_in_rounds,
-    more_turns,
-    most_turns,
-    nothing_measured,
-    run_rounds,
-)
+from headatlas.methods.measurements import EVERY, measure_all, nothing_measured
+from headatlas.methods.rounds import LOOKS, begin_rounds, measure_in_rounds, more_turns, most_turns, run_rounds
 from headatlas.run.quantity import plan_quantity
 from headatlas.stats import summarise
 from tests.run.contexts import run_context
@@ -43,7 +34,7 @@ def kinds_of(quantities):
 
 def test_all_heads_some_examples_a_fifth_more_and_the_strongest_all(quantities, monkeypatch):
     measured = []
-    plain = rounds.exact_effects_with_own
+    plain = measurements.exact_effects_with_own
 
     def counting(title, wanted, units, own, own_units):
         measured.extend((q.task, item.example.id, unit) for part, q in wanted.items() for item in q.items
@@ -52,7 +43,7 @@ def test_all_heads_some_examples_a_fifth_more_and_the_strongest_all(quantities, 
                         for item, some in zip(q.items, own_units[task], strict=True) for unit in some)  # fmt: skip
         return plain(title, wanted, units, own, own_units)
 
-    monkeypatch.setattr(rounds, "exact_effects_with_own", counting)
+    monkeypatch.setattr(measurements, "exact_effects_with_own", counting)
     monkeypatch.setattr(rounds, "PREDICTED", -1.0)
     heads, groups = kinds_of(quantities)
     results = measure_in_rounds("", quantities, {}, (heads, groups), 6, 0.1, 0)

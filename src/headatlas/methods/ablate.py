@@ -20,8 +20,9 @@ from headatlas.methods.attribute import describe, mirrored, plan_tasks, say_left
 from headatlas.methods.base import Measured, Method
 from headatlas.methods.certify import Certified, negative
 from headatlas.methods.effects import kv_groups, single_heads
+from headatlas.methods.measurements import Measurements, measure_all
 from headatlas.methods.race import Race, measure_in_race, race_entries
-from headatlas.methods.rounds import SECOND_SHARE, Measurements, measure_all, measure_in_rounds
+from headatlas.methods.rounds import SECOND_SHARE, measure_in_rounds
 from headatlas.methods.specific import shares, specific
 from headatlas.methods.stability import example_noise, halves, stability
 from headatlas.run.settings import check_baseline, check_metric

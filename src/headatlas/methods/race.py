@@ -33,20 +33,19 @@ from headatlas.atlas.records import (
 )
 from headatlas.methods.certify import MISSED_TURNS, estimates_by_turn, moderated_variance, root_mean_square
 from headatlas.methods.effects import attributed_both_ways
-from headatlas.methods.rounds import (
+from headatlas.methods.measurements import (
     EVERY,
-    EVERY_HEAD,
     Indices,
     Measure,
     Measurements,
     Part,
-    begin_rounds,
     largest,
     measure_parts,
     measure_round,
     parts_by_example,
     with_model,
 )
+from headatlas.methods.rounds import EVERY_HEAD, begin_rounds
 from headatlas.stats import Array
 
 if TYPE_CHECKING:

@@ -21,26 +21,16 @@ from headatlas.methods.effects import (
     exact_load,
     own_load,
 )
+from headatlas.methods.measurements import EVERY, alone_by_task
 from headatlas.methods.race import MOST_ROUNDS, run_race
-from headatlas.methods.rounds import (
-    BADLY,
-    EVERY,
-    EVERY_HEAD,
-    FIFTH,
-    LOOKS,
-    alone_by_task,
-    begin_rounds,
-    last_turns,
-    more_turns,
-    run_rounds,
-)
+from headatlas.methods.rounds import BADLY, EVERY_HEAD, FIFTH, LOOKS, begin_rounds, last_turns, more_turns, run_rounds
 from headatlas.run.work import Step
 from headatlas.stats import Array
 
 if TYPE_CHECKING:
     from headatlas.methods.effects import Quantities
+    from headatlas.methods.measurements import Indices, Measure, Measurements, Part
     from headatlas.methods.race import Race
-    from headatlas.methods.rounds import Indices, Measure, Measurements, Part
     from headatlas.run.interventions import Unit
     from headatlas.run.quantity import TaskQuantity
 

@@ -119,8 +119,8 @@ def test_units_that_each_example_has_of_its_own_lose_what_they_lose_in_all_examp
         np.testing.assert_allclose(own, expected, atol=2e-5)
 
 
-@pytest.mark.parametrize("baseline", ["mean", "zero"])
-def test_units_of_their_own_are_replaced_by_what_does_not_depend_on_the_text_too(tmp_path, baseline):
+@pytest.mark.parametrize("baseline", ["mean", "zero", "resample"])
+def test_units_of_their_own_are_replaced_by_whatever_replaces_them(tmp_path, baseline):
     quantity = plan_quantity(context(tmp_path), "Colours", ("choose",), baseline=baseline)
     model, units = quantity.context.model, single_heads(quantity.context.heads)
     batch = quantity.batches(512)[0]

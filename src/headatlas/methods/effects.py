@@ -209,7 +209,7 @@ def exact_cells(quantities: Quantities, task_units: Mapping[str, Sequence[Unit]]
 
 def cells_of_own(quantities: Quantities, task_units: Mapping[str, Sequence[Sequence[Unit]]]) -> list[BatchCell]:
     """The cells of examples that have units of their own."""
-    from headatlas.run.ablation import ablate_own, ablation_forwards
+    from headatlas.run.ablation import ablate_own, ablation_forwards, largest_example
     from headatlas.run.interventions import where_scored
     from headatlas.run.stems import stem_work
 
@@ -223,7 +223,7 @@ def cells_of_own(quantities: Quantities, task_units: Mapping[str, Sequence[Seque
                 replaced = quantity.replacement(batch, past, {layer for layer, _ in flat})
             return {"effects": ablate_own(model, rest, units, replaced.values, replaced.where, past)}
 
-        each = -(-rest.ids.numel() // len(units))
+        each = largest_example(rest)
         replacing = quantity.replacement_forwards * (1 + max(layer for layer, _ in flat)) / model.n_layers
         stems, before = stem_work(batch.ids[:, :prefix])
         cost = stems + rest.ids.numel() * (1 + replacing) + each * relative_depth(flat, model.n_layers)
@@ -241,15 +241,19 @@ def cells_of_own(quantities: Quantities, task_units: Mapping[str, Sequence[Seque
 
 
 def own_load(quantity: TaskQuantity, batch: Batch) -> Load:
-    """What a cell of `cells_of_own` holds in memory, at most."""
+    """What a cell of `cells_of_own` holds in memory, at most: with the batch, a forward full of its largest example."""
     from headatlas.model.memory import Load
+    from headatlas.run.ablation import largest_example
     from headatlas.run.interventions import FORWARD_TOKENS
 
     model, prefix, rest = after_prefix(quantity, batch)
     tokens, layers = rest.ids.numel(), model.n_layers
-    copies, places = max(1, FORWARD_TOKENS // tokens), len(rest.reading(model).whole)
+    room = max(1, FORWARD_TOKENS // largest_example(rest))
+    copies, rows = -(-room * largest_example(rest) // tokens), room * largest_example(rest) // rest.ids.shape[1]
     replaced = quantity.replacement_forwards * layers
-    return Load(tokens, copies, places, batch.size * prefix, recorded=layers, replaced=replaced)
+    return Load(
+        tokens, copies, len(rest.reading(model).whole), (batch.size + rows) * prefix, recorded=layers, replaced=replaced
+    )
 
 
 def exact_load(quantity: TaskQuantity, units: Sequence[Unit], batch: Batch) -> Load:

@@ -41,7 +41,7 @@ class Measurements:
 
     `size` [example, unit] says how large an effect may be, by the attributions at the prompt and at its twin. `exact`
     [example, unit] is NaN where nothing was measured. `turns` [unit] says how many turns of the draw were measured of
-    each unit, EVERY where every example was; `looked` [example, unit], where it was measured besides the draw.
+    each unit, EVERY where every example was; `looked` [example, unit], where it was to be measured whatever was drawn.
     """
 
     groups: Sequence[str]
@@ -156,8 +156,8 @@ def measure_round(
     measure: Measure,
     looks: Mapping[str, int] | None = None,
 ) -> dict[str, Measurements]:
-    """Measure the chosen units of each task on the examples of so many turns, where they are not yet; and each of them
-    on the examples where its effect may be largest, as many as `looks` says of the task."""
+    """Measure the chosen units of each task on the examples of so many turns, but for those on which all of them are
+    already; and each of them on the examples where its effect may be largest, as many as `looks` says of the task."""
     looks = looks or {}
     drawn, looked_at = [], []
     for task, measured in state.items():

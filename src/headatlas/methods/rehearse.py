@@ -93,9 +93,9 @@ def round_steps(
         return tokens + sum(_most_look_tokens(quantities[p.task], len(p.units)) for p in drawn if whose == FIFTH)
 
     def run(state: dict[str, Measurements], measure: Measure, steps: list[Step]) -> None:
-        def at_twins(_: Sequence[str]) -> dict[str, Array]:
-            if mirrors:
-                steps.append(_twins_step(f"Attribution at the twins{title}", mirrors))
+        def at_twins(tasks: Sequence[str]) -> dict[str, Array]:
+            if mirrors and not both_ways:
+                steps.append(_twins_step(f"Attribution at the twins{title}", mirrors, expected_poor(tasks)))
             return {}
 
         run_rounds(state, [*map(len, kinds)], turns, thorough, measure, at_twins)
@@ -103,10 +103,9 @@ def round_steps(
     return _rehearse(title, quantities, mirrors if both_ways else {}, units, turns, seed, run, most)
 
 
-def _twins_step(title: str, mirrors: Quantities) -> Step:
-    """Attribution at the twins, which only tasks of poor attribution need."""
+def _twins_step(title: str, mirrors: Quantities, poor: Sequence[str]) -> Step:
+    """Attribution at the twins, which only tasks of `poor` attribution need."""
     cells, _ = attribution_cells(mirrors, {})
-    poor = expected_poor([*mirrors])
     loads = [attribution_load(mirrors[task], batch, both_ways=False) for task, batch, _ in cells]
     expected = [cell for task, _, cell in cells if task in poor]
     return Step(title, expected, sum(cell.tokens for _, _, cell in cells), loads)

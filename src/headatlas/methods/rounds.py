@@ -60,12 +60,12 @@ def measure_in_rounds(
     """Units of several kinds (heads, groups of heads) by task: attributed on all examples, exact on some. `mirrors` are
     the mirrored quantities of tasks that have twins; `both_ways` where their attributions are needed in any case."""
     units = [unit for kind in kinds for unit in kind]
-    attributed, _ = attributed_both_ways(f"Attribution{title}", quantities, mirrors if both_ways else {})
+    attributed, known = attributed_both_ways(f"Attribution{title}", quantities, mirrors if both_ways else {})
     state = begin_rounds(attributed, {}, quantities, units, turns, seed)
 
     def at_twins(tasks: Sequence[str]) -> dict[str, Array]:
         some = {task: mirrors[task] for task in tasks if task in mirrors}
-        effects, _ = attributed_both_ways(f"Attribution at the twins{title}", some, {})
+        effects = known or attributed_both_ways(f"Attribution at the twins{title}", some, {})[0]
         return {task: attributed_units(effects[task], units, some[task].context.model.shape) for task in some}
 
     sizes = [len(kind) for kind in kinds]

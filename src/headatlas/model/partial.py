@@ -38,10 +38,13 @@ class LayerInputs:
         return other
 
     def of_rows(self, rows: Tensor, layer: int) -> LayerInputs:
-        """What entered one layer, of some of the rows, each as often as it is named."""
-        other = LayerInputs(
-            self.prefix, [(k, v) if len(k) == 1 else (k[rows], v[rows]) for k, v in self.past] if self.past else ()
-        )
+        """What entered one layer, of some of the rows, each as often as it is named. Of the layers below it only the
+        length of the prefix is kept."""
+
+        def taken(number: int, part: Tensor) -> Tensor:
+            return part[:1] if number < layer or len(part) == 1 else part[rows]
+
+        other = LayerInputs(self.prefix, [(taken(i, k), taken(i, v)) for i, (k, v) in enumerate(self.past)])
         other.hidden, other.tuples = {layer: self.hidden[layer][rows]}, self.tuples
         return other
 

@@ -77,7 +77,7 @@ def ablate_own(
     The intact model runs once over all examples; a forward then has one copy of an example for each of its units.
     """
     flat = [(member, unit) for member, own in enumerate(units) for unit in own]
-    tokens = -(-batch.ids.numel() // len(units))
+    tokens = largest_example(batch)
     groups = starting_together([unit for _, unit in flat], tokens)
     starts = [min(flat[i][1][0] for i in numbers) if model.sharing.layers else 0 for numbers in groups]
     effects = np.empty(len(flat))
@@ -91,16 +91,26 @@ def ablate_own(
                 rows = batch.rows_of(members)
                 every, copies = torch.cat(rows), torch.tensor([len(of_member) for of_member in rows])
                 gates = gates_without(model.shape, [frozenset((at, head) for head in heads) for at, heads in changed])
-                if isinstance(baseline, Mapping):
-                    replaced = {at: baseline[at][every.to(baseline[at].device)] for at, _ in changed}
                 own = Gates(
                     gates.repeat_interleave(copies, 0)[None],
-                    replaced if isinstance(baseline, Mapping) else baseline,
+                    _of_rows(baseline, every, {at for at, _ in changed}),
                     (layer, inputs.of_rows(every, layer)),
                     None if where is None else where[every],
                 )
                 effects[some] = intact[[*members]] - measure_together(model, batch.of(members), own)[0]
     return effects
+
+
+def largest_example(batch: Batch) -> int:
+    """Padded tokens of the example with the most rows."""
+    return int(torch.bincount(batch.row_owners).max()) * batch.ids.shape[1]
+
+
+def _of_rows(baseline: Baseline | None, rows: Tensor, layers: set[int]) -> Baseline | None:
+    """A baseline of some rows, where it differs by row, in the layers that need it."""
+    if not isinstance(baseline, Mapping):
+        return baseline
+    return {layer: baseline[layer][rows.to(baseline[layer].device)] for layer in layers}
 
 
 def starting_together(units: Sequence[Unit], tokens: int) -> list[list[int]]:

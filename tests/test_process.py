@@ -43,3 +43,21 @@ end_at_once(130)
 def test_the_code_of_an_end_holds_where_nobody_reads_what_is_left():
     done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (130, "")
+
+
+INTERRUPTED = """
+import atexit
+import headatlas.cli as cli
+
+def interrupted():
+    raise SystemExit(130)
+
+atexit.register(print, "what Python does at its end")
+cli.app = interrupted
+cli.main()
+"""
+
+
+def test_a_command_that_was_interrupted_ends_at_once_whoever_noticed_it():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

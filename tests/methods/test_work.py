@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from headatlas.methods import rehearse
+from headatlas.methods import effects, rehearse
 from headatlas.methods.ablate import Ablate
 from headatlas.methods.attention import Attention
 from headatlas.methods.attribute import Attribute
@@ -18,6 +18,7 @@ from headatlas.methods.sense.sense import Sense
 from headatlas.model.sharing import Sharing
 from headatlas.run.cells import Runner
 from headatlas.run.competence import competence, competence_step
+from headatlas.run.quantity import plan_quantity
 from headatlas.run.work import NotingRunner
 from tests import tiny
 from tests.run.contexts import run_context
@@ -170,3 +171,14 @@ def test_a_model_that_shares_nothing_stays_below_it_too(tmp_path):
     model.sharing = Sharing(False, False, False, False)
     method = Ablate(exact=4, enough=False)
     compare(tmp_path, method.work, method.measure, model, SUITES["twin"])
+
+
+def test_memory_of_looks_follows_from_how_many_there_are(tmp_path):
+    """A forward has room for many copies of a short example, of which few are needed."""
+    context = run_context(tmp_path, suite=SUITES["twin"])
+    quantity = plan_quantity(context, "Colours")
+    few, many = [[(1, (0,))]] * len(quantity.items), [[(1, (head,)) for head in range(4)] * 20] * len(quantity.items)
+    (_, batch, _), *_ = effects.cells_of_own({"Colours": quantity}, {"Colours": few})
+    small, large = (effects.own_load(quantity, units, batch) for units in (few, many))
+    assert small.copies == 1 < large.copies
+    assert small.recorded == 1

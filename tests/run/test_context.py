@@ -156,6 +156,14 @@ def test_the_key_of_every_cell_holds_model_dtype_device_kernel_and_library_versi
     assert len(keys) == 5
 
 
+def test_where_positions_turn_by_length_the_key_says_so(tmp_path):
+    """Cells of a version that shared beginnings of such models were wrong, and are not used again."""
+    turning = tiny.model("llama")
+    turning.module.config.rope_parameters = {"rope_type": "dynamic", "factor": 2.0}
+    assert run_context(tmp_path, turning).environment["positions"] == "by length"
+    assert "positions" not in run_context(tmp_path, tiny.model("llama")).environment
+
+
 # Examples and batches
 
 

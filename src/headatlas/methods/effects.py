@@ -240,20 +240,21 @@ def cells_of_own(quantities: Quantities, task_units: Mapping[str, Sequence[Seque
     ]
 
 
-def own_load(quantity: TaskQuantity, batch: Batch) -> Load:
-    """What a cell of `cells_of_own` holds in memory, at most: with the batch, a forward full of its largest example."""
+def own_load(quantity: TaskQuantity, units: Sequence[Sequence[Unit]], batch: Batch) -> Load:
+    """What a cell of `cells_of_own` holds in memory at most: a forward may have copies of its largest example only."""
     from headatlas.model.memory import Load
-    from headatlas.run.ablation import largest_example
-    from headatlas.run.interventions import FORWARD_TOKENS
+    from headatlas.run.ablation import largest_example, starting_together
+    from headatlas.run.interventions import copies_together
 
     model, prefix, rest = after_prefix(quantity, batch)
-    tokens, layers = rest.ids.numel(), model.n_layers
-    room = max(1, FORWARD_TOKENS // largest_example(rest))
-    copies, rows = -(-room * largest_example(rest) // tokens), room * largest_example(rest) // rest.ids.shape[1]
-    replaced = quantity.replacement_forwards * layers
-    return Load(
-        tokens, copies, len(rest.reading(model).whole), (batch.size + rows) * prefix, recorded=layers, replaced=replaced
-    )
+    tokens, each = rest.ids.numel(), largest_example(rest)
+    flat = [unit for member in batch.members for unit in units[member]]
+    groups = starting_together(flat, each)
+    together = each * max(copies_together(len(group), each) for group in groups)  # tokens of the largest forward
+    past = (batch.size + together // rest.ids.shape[1]) * prefix
+    replaced = quantity.replacement_forwards * len({layer for layer, _ in flat})
+    places = len(rest.reading(model).whole)
+    return Load(tokens, -(-together // tokens), places, past, recorded=len(groups), replaced=replaced)
 
 
 def exact_load(quantity: TaskQuantity, units: Sequence[Unit], batch: Batch) -> Load:

@@ -38,7 +38,7 @@ NOISE = 20_905  # of its seeds
 # Of the units that the third round may measure, the share that attribution predicts badly: SmolLM2-135M, six tasks
 # of the cognitive suite, the strongest 15 % of the heads (single tasks: 0.27 to 0.70); of the strongest 3 %, 0.52.
 PREDICTED_BADLY = 0.45
-POOR = 1 / 3  # of the tasks, those in which attribution is poor: SmolLM2-135M, two of the same six
+POOR = 1 / 2  # of the tasks, those in which attribution is poor: SmolLM2-135M, three of the same six
 
 
 def attribution_step(title: str, quantities: Quantities, mirrors: Quantities) -> Step:
@@ -65,7 +65,7 @@ def _exact(
     """Effects of units on examples, and on those of `own` of the units that each of them has."""
     cells, own_cells = exact_cells(quantities, units), cells_of_own(own, own_units)
     loads = [exact_load(quantities[name], units[name], batch) for name, batch, _ in cells]
-    loads += [own_load(own[task], batch) for task, batch, _ in own_cells]
+    loads += [own_load(own[task], own_units[task], batch) for task, batch, _ in own_cells]
     return Step(title, [cell for _, _, cell in (*cells, *own_cells)], most, loads)
 
 

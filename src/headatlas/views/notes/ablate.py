@@ -52,8 +52,8 @@ def certificate_note(atlas: Atlas) -> Note | None:
         "these."
     )
     looks = (
-        f"Attribution is poor in {listed(poor)}: there heads that may matter were measured on examples where their "
-        "effects may be largest as well."
+        f"Attribution is poor in {listed(poor)}: there heads that may matter were also measured on the examples where "
+        "their effects may be largest."
     )
     sentences = (meaning, *([looks] if poor else []), *races)
     return Note("How well attribution predicts exact effects", COLUMNS, tuple(rows), sentences, _lead(runs))
